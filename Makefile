@@ -1,0 +1,47 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Both set up .venv by themselves.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench format clean
+
+help:
+	@echo "make demo    the whole journey on 900 handwritten digits, offline, ending in a report"
+	@echo "make test    lint, types, import order and all tests"
+	@echo "make check   only lint, types and import order"
+	@echo "make bench   time and peak memory of fit for growing graphs"
+	@echo "make format  let ruff format the code"
+	@echo "make clean   remove the environment and caches"
+
+.venv/ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "bequec needs Python 3.11 or newer on the PATH (or: make PYTHON=/path/to/python3.12 ...)"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/ready-dev: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+demo: .venv/ready
+	$(BIN)/bequec demo
+
+test: check
+	$(BIN)/python -m pytest --numprocesses=2
+
+check: .venv/ready-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/ready-dev
+	$(BIN)/python benchmarks/growth.py
+
+format: .venv/ready-dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,7 @@
+"""ask: collect the answers."""
+
+from bequec.ask.answers import Answers
+from bequec.ask.graph import ask_graph
+from bequec.ask.tables import answers_from_table, answers_to_table, read_table
+
+__all__ = ["Answers", "answers_from_table", "answers_to_table", "ask_graph", "read_table"]

@@ -1,0 +1,73 @@
+"""Checks that every matrix of answers passes before any work."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from bequec.errors import AnswersError
+from bequec.plan.query_plan import QueryPlan
+
+
+def check_matrix(matrix: Any, plan: QueryPlan, what: str, *, largest: float) -> sp.csr_array:
+    """A (N, N) sparse or dense matrix as a sparse one: finite, between 0 and ``largest``, symmetric."""
+    if not sp.issparse(matrix):
+        matrix = np.asarray(matrix)
+        if matrix.ndim != 2:
+            raise AnswersError(f"{what} must be a square matrix, got an array of shape {matrix.shape}")
+    if matrix.shape != (plan.n_nodes, plan.n_nodes):
+        raise AnswersError(
+            f"{what} has shape {matrix.shape}, but the plan has {plan.n_nodes} nodes; "
+            f"give a ({plan.n_nodes}, {plan.n_nodes}) matrix in the plan's node order"
+        )
+    if matrix.dtype.kind not in "buif":
+        raise AnswersError(f"{what} must hold numbers, got values of type {matrix.dtype}")
+    matrix = sp.csr_array(matrix, dtype=np.float64)
+    matrix.sum_duplicates()
+    _check_values(matrix, plan, what, largest)
+    _check_symmetric(matrix, plan, what)
+    return matrix
+
+
+def _check_values(matrix: sp.csr_array, plan: QueryPlan, what: str, largest: float) -> None:
+    values = matrix.data
+    for wrong, is_what, remedy in (
+        (np.isnan(values), "is NaN", "leave unknown pairs out, or pass a dense array with NaN to BeQuec.fit"),
+        (np.isinf(values), "is infinite", "use finite values"),
+        (values < 0, "is negative", "answers are counts or similarities of at least 0"),
+        (values > largest, f"is above {largest:g}", "scale the similarities to [0, 1]"),
+    ):
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            i, j = int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
+            raise AnswersError(
+                f"{what}[{i}, {j}] = {values[at]:g} (nodes {plan.name(i)} and {plan.name(j)}) {is_what}; {remedy}"
+            )
+
+
+def _check_symmetric(matrix: sp.csr_array, plan: QueryPlan, what: str) -> None:
+    difference = (matrix - matrix.T).tocoo()
+    wrong = np.abs(difference.data) > 1e-12
+    if wrong.any():
+        i, j = int(difference.row[wrong][0]), int(difference.col[wrong][0])
+        raise AnswersError(
+            f"{what} is not symmetric: {what}[{i}, {j}] = {matrix[i, j]:g} but {what}[{j}, {i}] = {matrix[j, i]:g} "
+            f"(nodes {plan.name(i)} and {plan.name(j)}); a pair has one answer, e.g. use maximum({what}, {what}.T)"
+        )
+
+
+def asked_entries(matrix: sp.csr_array, plan: QueryPlan, *, diagonal: bool = False) -> tuple[sp.csr_array, int, int]:
+    """The entries inside the asked blocks, in group order; how many were outside, and on the diagonal.
+
+    Entries on the diagonal are kept only with ``diagonal=True``.
+    """
+    entries = matrix.tocoo()
+    stored = entries.data != 0
+    row, column, data = entries.row[stored], entries.col[stored], entries.data[stored]
+    on_diagonal = row == column
+    inside = plan.asked[plan.group_of[row], plan.group_of[column]]
+    kept = inside & (~on_diagonal | diagonal)
+    positions = plan.position_of[row[kept]], plan.position_of[column[kept]]
+    ordered = sp.csr_array((data[kept], positions), shape=matrix.shape)
+    ordered.sort_indices()
+    return ordered, int((~inside & ~on_diagonal).sum()), int(on_diagonal.sum())

@@ -1,0 +1,88 @@
+"""Question sheets out, as the paper dispatched its pairs: each question on one sheet only."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bequec.ask.answers import Answers
+from bequec.errors import AnswersError
+from bequec.plan.pairs import pair_numbers, pairs_numbered
+from bequec.plan.query_plan import IntArray, QueryPlan
+
+MOST_QUESTIONS = 20_000_000
+COLUMNS = ("sheet", "question", "left", "right", "label")
+
+
+def unanswered_questions(plan: QueryPlan, answers: Answers | None) -> IntArray:
+    """The numbers of the questions that still have no answer."""
+    if plan.n_pairs > MOST_QUESTIONS:
+        raise AnswersError(
+            f"the plan asks {plan.n_pairs} questions, too many for sheets (at most {MOST_QUESTIONS}); "
+            "plan with more groups, or ask a graph (--graph)"
+        )
+    if answers is None:
+        return np.arange(plan.n_pairs)
+    open_pairs = []
+    for l, m in plan.blocks.tolist():
+        row, column = np.nonzero(answers.block_totals(l, m) == 0)
+        apart = (row < column) if l == m else np.ones(len(row), dtype=bool)
+        open_pairs.append(pair_numbers(plan, plan.groups[l][row[apart]], plan.groups[m][column[apart]]))
+    return np.sort(np.concatenate(open_pairs))
+
+
+def write_sheets(
+    folder: str | os.PathLike[str],
+    plan: QueryPlan,
+    questions: IntArray,
+    questions_each: int,
+    rng: np.random.Generator,
+) -> int:
+    """Deal the questions at random on sheets sheet-0001.csv …, all of them or none; says how many there are.
+
+    At random, so that however few sheets come back, all blocks are answered about evenly.
+    """
+    if questions_each < 1:
+        raise AnswersError(f"{questions_each} questions a sheet: give at least 1")
+    folder = Path(folder)
+    if folder.exists():
+        raise AnswersError(f"{folder} is already there; move or remove it before new sheets are written")
+    questions = rng.permutation(questions)
+    left, right = pairs_numbered(plan, questions)
+    sheets = pd.DataFrame(
+        {
+            "sheet": np.arange(len(questions)) // questions_each + 1,
+            "question": questions,
+            "left": [plan.name(node) for node in left],
+            "right": [plan.name(node) for node in right],
+            "label": "",
+        },
+        columns=list(COLUMNS),
+    )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    try:
+        for sheet, rows in sheets.groupby("sheet"):
+            rows.to_csv(temporary / f"sheet-{sheet:04d}.csv", index=False)
+        temporary.chmod(0o755)
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return int(sheets["sheet"].nunique())
+
+
+def check_sheet(table: pd.DataFrame, plan: QueryPlan, left: IntArray, right: IntArray, source: str) -> None:
+    """Refuse a filled sheet whose question numbers do not fit its pairs: it belongs to another plan."""
+    if "question" not in table:
+        return
+    stated = pd.to_numeric(table["question"], errors="coerce").to_numpy(dtype=float)
+    wrong = np.flatnonzero(stated != pair_numbers(plan, left, right))
+    if len(wrong):
+        row = int(wrong[0])
+        raise AnswersError(
+            f"{source}, row {row + 1}: question {table['question'].iloc[row]} is not about "
+            f"({plan.name(left[row])}, {plan.name(right[row])}) in this study; is the sheet from another one?"
+        )

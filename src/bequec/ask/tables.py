@@ -1,0 +1,276 @@
+"""Answers from tables and back: CSV, Parquet, pandas; pairs, crowd-kit tasks or plain edge lists."""
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from bequec.ask.answers import Answers, FloatArray
+from bequec.errors import AnswersError
+from bequec.plan.pairs import pairs_numbered
+from bequec.plan.query_plan import IntArray, QueryPlan, shortened
+
+LABELS = {"same": 1.0, "yes": 1.0, "true": 1.0, "different": 0.0, "no": 0.0, "false": 0.0, "unsure": np.nan}
+PAIR_COLUMNS = (("left", "right"), ("source", "target"))
+
+
+def answers_from_table(
+    table: "pd.DataFrame | str | os.PathLike[str]",
+    plan: QueryPlan,
+    *,
+    unlisted: Literal["unanswered", "no"] = "unanswered",
+    unsure: Literal["unanswered", "half"] = "unanswered",
+    outside: Literal["error", "drop"] = "error",
+) -> Answers:
+    """Count the answers of a table; several answers for a pair add up.
+
+    Parameters
+    ----------
+    table : DataFrame, or path of a CSV, TSV or Parquet file
+        Columns ``left, right, label`` with the nodes' names (``source, target`` do as well); or
+        crowd-kit's ``task, worker, label``, where a task is "left|right" or a question's number; or an
+        edge list without labels, where each listed pair is a yes (with ``unlisted="no"``). Labels are
+        same/different/unsure, yes/no, true/false, 1/0 or a similarity between. An optional column
+        ``n_answers`` says how many answers a row stands for.
+    plan : QueryPlan
+    unlisted : {"unanswered", "no"}
+        What an asked pair means that the table does not list.
+    unsure : {"unanswered", "half"}
+        Whether "unsure" is no answer, or half a yes.
+    outside : {"error", "drop"}
+        What to do with pairs that the plan does not ask; dropping is said in a warning.
+    """
+    _check_choice("unlisted", unlisted, ("unanswered", "no"))
+    _check_choice("unsure", unsure, ("unanswered", "half"))
+    _check_choice("outside", outside, ("error", "drop"))
+    if not isinstance(table, pd.DataFrame):
+        table = read_table(table)
+    if table.empty and unlisted == "unanswered":
+        raise AnswersError("the table has no rows; give one row per answer")
+    table = table.rename(columns=lambda column: str(column).strip().lower())
+
+    left, right = _pairs(table, plan)
+    labels, weights = _labels(table, unlisted), _weights(table)
+    _refuse_self_pairs(left, right, plan)
+    inside = _inside(left, right, plan, outside)
+    left, right, labels, weights = left[inside], right[inside], labels[inside], weights[inside]
+    if "label" not in table:  # an edge list: listed twice, or from both ends, it is still one edge
+        _, first = np.unique(np.minimum(left, right) * plan.n_nodes + np.maximum(left, right), return_index=True)
+        left, right, labels, weights = left[first], right[first], labels[first], weights[first]
+
+    is_unsure = np.isnan(labels)
+    labels = np.where(is_unsure, 0.5, labels)
+    answered = weights * (1.0 if unsure == "half" else ~is_unsure)
+    yes = _symmetric(plan, left, right, labels * answered)
+    if unlisted == "unanswered":
+        return Answers.from_totals(plan, yes, _symmetric(plan, left, right, answered))
+    # Every asked pair counts as answered once unless it is listed: then by its own answers.
+    listed = _symmetric(plan, left, right, np.ones(len(left)))
+    listed.data[:] = 1.0
+    correction = (_symmetric(plan, left, right, answered) - listed).tocsr()
+    correction.eliminate_zeros()
+    return Answers(plan, yes, baseline=1, correction=correction if correction.nnz else None)
+
+
+def read_pairs(table: pd.DataFrame, plan: QueryPlan, *, drop_outside: bool) -> tuple[pd.DataFrame, IntArray, IntArray]:
+    """The table (without pairs that the plan does not ask, if so wished) and the nodes of its pairs."""
+    left, right = _pairs(table, plan)
+    if drop_outside:
+        inside = plan.asked[plan.group_of[left], plan.group_of[right]]
+        table, left, right = table[inside].reset_index(drop=True), left[inside], right[inside]
+    return table, left, right
+
+
+def answers_to_table(answers: Answers) -> pd.DataFrame:
+    """One row per answered pair: left, right, label (the share of yes) and n_answers."""
+    plan = answers.plan
+    parts = []
+    for l, m in plan.blocks.tolist():
+        total = answers.block_totals(l, m)
+        row, column = np.nonzero(np.triu(total, k=1) if l == m else total)
+        counts = total[row, column]
+        yes = answers.block(l, m).toarray()[row, column]
+        parts.append((plan.groups[l][row], plan.groups[m][column], yes / counts, counts))
+    left, right, label, n_answers = (np.concatenate(column) for column in zip(*parts, strict=True))
+    names = pd.Series(range(plan.n_nodes) if plan.names is None else list(plan.names), dtype=object).to_numpy()
+    return pd.DataFrame(
+        {"left": names[left], "right": names[right], "label": label, "n_answers": n_answers}
+    ).infer_objects()
+
+
+def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read CSV, TSV or Parquet; CSV values stay text, so that no name is changed."""
+    path = Path(path)
+    try:
+        if path.suffix.lower() == ".parquet":
+            return pd.read_parquet(path)
+        separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
+        return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except pd.errors.EmptyDataError as reason:
+        raise AnswersError(f"{path} is empty; it needs a header line and one row per answer") from reason
+    except UnicodeDecodeError as reason:
+        raise AnswersError(f"{path} is not UTF-8 text (byte {reason.start}); save it as 'CSV UTF-8'") from reason
+    except pd.errors.ParserError as reason:
+        raise AnswersError(f"{path} is not a table ({reason}); check its separators and quotes") from reason
+    except OSError as reason:
+        raise AnswersError(f"cannot read {path}: {reason.strerror or reason}; check the path") from reason
+    except ValueError as reason:  # pyarrow's errors are ValueErrors
+        raise AnswersError(f"{path} is not a Parquet file ({reason})") from reason
+
+
+def node_indices(names: "pd.Series[Any]", plan: QueryPlan) -> IntArray:
+    """The node of each name; numbers and their texts are taken for the same name."""
+    known = pd.Index(range(plan.n_nodes) if plan.names is None else list(plan.names), tupleize_cols=False)
+    found = np.asarray(known.get_indexer(pd.Index(names, tupleize_cols=False)))
+    if (found < 0).any():
+        as_text = known.map(str)
+        if as_text.is_unique:
+            missing = found < 0
+            found[missing] = as_text.get_indexer(pd.Index(names[missing].map(_text), tupleize_cols=False))
+    unknown = names[found < 0]
+    if len(unknown):
+        raise AnswersError(
+            f"row {_row(unknown.index[0])}: unknown node {unknown.iloc[0]!r} "
+            f"({unknown.nunique()} unknown in all); the plan's nodes are {shortened(list(known[:9]), 4)}"
+        )
+    return found.astype(np.int64)
+
+
+def _pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray]:
+    table = table.reset_index(drop=True)
+    for left, right in PAIR_COLUMNS:
+        if left in table and right in table:
+            for column in (left, right):
+                _refuse_missing(table[column], column, "name both items of every pair")
+            return node_indices(table[left], plan), node_indices(table[right], plan)
+    if "task" not in table:
+        raise AnswersError(
+            f"the table has the columns {shortened(list(table.columns))}; it needs left, right and label, "
+            "or task, worker and label"
+        )
+    tasks = table["task"].map(_text)
+    _refuse_missing(tasks, "task", "name the pair of every answer")
+    named = tasks.str.contains("|", regex=False)
+    if named.all():
+        halves = tasks.str.split("|", n=1, expand=True)
+        return node_indices(halves[0], plan), node_indices(halves[1], plan)
+    numbers = pd.to_numeric(tasks, errors="coerce")
+    wrong = numbers.isna() | (numbers % 1 != 0)
+    if wrong.any():
+        row = wrong.idxmax()
+        raise AnswersError(
+            f"row {_row(row)}: task {tasks[row]!r} names no pair; use 'left|right' or the question's number"
+        )
+    return pairs_numbered(plan, numbers.to_numpy(dtype=np.int64))
+
+
+def _labels(table: pd.DataFrame, unlisted: str) -> FloatArray:
+    """One number in [0, 1] per row, NaN for "unsure"."""
+    if "label" not in table:
+        if unlisted != "no":
+            raise AnswersError(
+                f"the table has no column 'label' (its columns are {shortened(list(table.columns))}); "
+                'add it, or read it as a list of edges with unlisted="no"'
+            )
+        return np.ones(len(table))
+    labels = table["label"].reset_index(drop=True)
+    _refuse_missing(labels, "label", "answer it, write 'unsure', or remove the row")
+    codes, unique = pd.factorize(labels)
+    values: FloatArray = np.array([_label_value(label) for label in unique], dtype=float)[codes]
+    wrong = ~(np.isnan(values) | ((values >= 0) & (values <= 1)))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise AnswersError(
+            f"row {_row(row)}: label {labels[row]!r} is unknown; "
+            "use same/different/unsure, yes/no, true/false, 1/0 or a similarity in [0, 1]"
+        )
+    return values
+
+
+def _label_value(label: Any) -> float:
+    """The number of a label, NaN for "unsure", −1 where it is none."""
+    if isinstance(label, bool | np.bool_):
+        return float(label)
+    text = str(label).strip().lower()
+    if text in LABELS:
+        return LABELS[text]
+    try:
+        value = float(text)
+    except ValueError:
+        return -1.0
+    return -1.0 if np.isnan(value) else value
+
+
+def _weights(table: pd.DataFrame) -> FloatArray:
+    if "n_answers" not in table:
+        return np.ones(len(table))
+    weights: FloatArray = pd.to_numeric(table["n_answers"], errors="coerce").to_numpy(dtype=float)
+    wrong = ~((weights > 0) & np.isfinite(weights))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise AnswersError(
+            f"row {_row(row)}: n_answers is {table['n_answers'].iloc[row]!r}; it must be a positive number"
+        )
+    return weights
+
+
+def _refuse_missing(column: "pd.Series[Any]", name: str, remedy: str) -> None:
+    missing = (column.isna() | (column.map(_text) == "")).to_numpy()
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise AnswersError(f"row {_row(row)}: {name} is empty ({missing.sum()} such rows); {remedy}")
+
+
+def _refuse_self_pairs(left: IntArray, right: IntArray, plan: QueryPlan) -> None:
+    same = left == right
+    if same.any():
+        row = int(np.flatnonzero(same)[0])
+        raise AnswersError(
+            f"row {_row(row)}: {plan.name(left[row])} is paired with itself ({same.sum()} such rows); "
+            "a self-pair is not a question: remove it"
+        )
+
+
+def _inside(left: IntArray, right: IntArray, plan: QueryPlan, outside: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which rows the plan asks; the others are an error, or dropped with a word."""
+    inside = plan.asked[plan.group_of[left], plan.group_of[right]]
+    if inside.all():
+        return inside
+    n_outside = int((~inside).sum())
+    if outside == "drop":
+        warnings.warn(f"dropped {n_outside} of {len(inside)} rows that the plan does not ask", stacklevel=4)
+        return inside
+    row = int(np.flatnonzero(~inside)[0])
+    l, m = (plan.group_name(plan.group_of[node]) for node in (left[row], right[row]))
+    raise AnswersError(
+        f"row {_row(row)}: the plan does not ask the pair ({plan.name(left[row])}, {plan.name(right[row])}): "
+        f"it is in block ({l}, {m}) ({n_outside} such rows); "
+        'drop them with outside="drop" (--outside drop), or plan for their blocks'
+    )
+
+
+def _symmetric(plan: QueryPlan, left: IntArray, right: IntArray, values: FloatArray) -> sp.csr_array:
+    """Sum values over pairs, both ways round, in group order."""
+    i, j = plan.position_of[left], plan.position_of[right]
+    entries = np.concatenate([values, values]), (np.concatenate([i, j]), np.concatenate([j, i]))
+    matrix = sp.csr_array(entries, shape=(plan.n_nodes, plan.n_nodes))
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise AnswersError(f"{option}={value!r} is unknown; choose one of {', '.join(choices)}")
+
+
+def _text(value: Any) -> str:
+    return str(value).strip()
+
+
+def _row(index: int) -> int:
+    """The row as people count them: from 1, without the header."""
+    return int(index) + 1

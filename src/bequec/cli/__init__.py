@@ -1,0 +1,1 @@
+"""The command line: one file a command, each reads, calls, writes and says one line."""

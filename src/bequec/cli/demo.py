@@ -1,0 +1,100 @@
+"""bequec demo: the whole journey on 900 handwritten digits, offline."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bequec.cli.say import progress_bar, say, say_table
+from bequec.errors import StudyError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+N_CLUSTERS, N_GROUPS, ERROR_RATE = 5, 15, 0.1
+NAMES = ("zero", "one", "two", "three", "four")
+
+
+def demo(
+    study: Annotated[Path, typer.Option(help="The folder to keep the study in.")] = Path("demo"),
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+) -> None:
+    """Sort 900 images of digits from a fifth of the questions, asked to simulated people who err.
+
+    Example: bequec demo --study demo
+    """
+    from bequec.cli.look import write_results
+    from bequec.datasets.digits import load_digits
+    from bequec.learn.bequec import BeQuec
+    from bequec.look.plots.mask import draw_mask
+    from bequec.look.scores import score_labels
+    from bequec.plan.planning import plan_queries
+    from bequec.simulate.people import simulate_people
+    from bequec.study import Study
+
+    _make_room(study)
+    digits = load_digits(N_CLUSTERS)
+    items = _write_images(study, digits.images)
+    plan = plan_queries(names=items["name"].tolist(), n_clusters=N_CLUSTERS, n_groups=N_GROUPS, random_state=seed)
+    opened = Study.create(study, plan, items, N_CLUSTERS, notes={"demo": True})
+    say(f"1 plan   {plan.n_nodes} images of the digits 0 – 4; whether two show the same digit is asked for")
+    say(
+        f"         {plan.n_pairs:,} of {plan.n_nodes * (plan.n_nodes - 1) // 2:,} pairs ({100 * plan.share_asked:.1f} %), {N_GROUPS} groups:"
+    )
+    say("\n".join(" " * 9 + line for line in draw_mask(plan).splitlines()))
+
+    people = simulate_people(digits.labels, plan, error_rate=ERROR_RATE, random_state=seed)
+    filled = study / "answers-of-simulated-people.csv"
+    people.to_csv(filled, index=False)
+    n_added, _ = opened.add_answers(filled)
+    say(
+        f"2 ask    {people['worker'].nunique()} simulated people gave {n_added:,} answers, {100 * ERROR_RATE:.0f} % of them wrong"
+    )
+
+    answers = opened.answers()
+    with progress_bar() as show:
+        model = BeQuec(N_CLUSTERS, random_state=seed, callback=show).fit(answers)
+    model.save(opened.path("model.npz"))
+    scores = score_labels(model.labels_, digits.labels)
+    say(
+        f"3 learn  {N_CLUSTERS} clusters; {100 * scores['ACC']:.1f} % of the images are with their digit (NMI {scores['NMI']:.3f})"
+    )
+
+    rows = [
+        [
+            f"cluster {k + 1}",
+            *(str(int(((model.labels_ == k) & (digits.labels == d)).sum())) for d in range(N_CLUSTERS)),
+        ]
+        for k in range(N_CLUSTERS)
+    ]
+    say_table(["", *NAMES], rows)
+    verdict = write_results(opened, model, answers, scores)
+    say(f"4 look   {verdict.sentence}")
+    say(f"         open {opened.path('report.html').resolve()}")
+
+
+def _make_room(study: Path) -> None:
+    """Remove an earlier demo; refuse any other folder."""
+    import shutil
+
+    from bequec.study import Study
+
+    if not study.exists() or not any(study.iterdir()):
+        return
+    if not (study / "study.json").exists() or not Study.open(study).settings.get("demo"):
+        raise StudyError(f"{study} exists and is not an earlier demo; choose another folder with --study")
+    shutil.rmtree(study)
+
+
+def _write_images(study: Path, images: "npt.NDArray[np.uint8]") -> "pd.DataFrame":  # type: ignore[name-defined]  # noqa: F821
+    """The digits as small PNG files, dark on light, and the table of items."""
+    import pandas as pd
+    from PIL import Image
+
+    folder = study / "images"
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [f"digit-{number:03d}.png" for number in range(1, len(images) + 1)]
+    for name, image in zip(names, images, strict=True):
+        Image.fromarray(255 - image).resize((64, 64), Image.Resampling.BICUBIC).save(folder / name)
+    return pd.DataFrame({"name": names, "image": [f"images/{name}" for name in names]})

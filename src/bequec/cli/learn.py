@@ -1,0 +1,41 @@
+"""bequec learn: answers to memberships."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bequec.cli.say import progress_bar, say, say_json, say_table
+
+
+def learn(
+    study: Annotated[Path, typer.Argument(help="The study's folder.")],
+    clusters: Annotated[int | None, typer.Option("-k", "--clusters", help="Another number of clusters.")] = None,
+    unsure: Annotated[str, typer.Option(help="What 'unsure' means: unanswered, or half a yes.")] = "unanswered",
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Threads; the result does not depend on them.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
+) -> None:
+    """Learn how much every item belongs to each cluster.
+
+    Example: bequec learn dogs
+    """
+    from bequec.learn.bequec import BeQuec
+    from bequec.study import Study
+
+    opened = Study.open(study)
+    answers = opened.answers(unsure=unsure)  # type: ignore[arg-type]
+    with progress_bar() as show:
+        model = BeQuec(clusters or opened.n_clusters, random_state=seed, n_jobs=jobs, callback=show).fit(answers)
+    model.save(opened.path("model.npz"))
+    sizes = [int((model.labels_ == k).sum()) for k in range(model.n_clusters)]
+    if json:
+        say_json({"study": str(study), "n_nodes": answers.plan.n_nodes, "cluster_sizes": sizes})
+        return
+    rows = [
+        [str(k + 1), str(size), f"{model.memberships_[:, k].sum():.1f}", f"{model.interactions_[k, k]:.2f}"]
+        for k, size in enumerate(sizes)
+    ]
+    say_table(["cluster", "items", "total membership", "yes inside"], rows)
+    say(f"{answers.plan.n_nodes} items, {model.n_clusters} clusters → {opened.path('model.npz')}")
+    say(f"next: bequec look {study}")

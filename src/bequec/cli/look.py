@@ -1,0 +1,100 @@
+"""bequec look: the report, the pictures, and a verdict."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bequec.cli.say import say, say_json, say_table
+from bequec.errors import StudyError
+
+if TYPE_CHECKING:
+    from bequec.ask.answers import Answers
+    from bequec.learn.bequec import BeQuec
+    from bequec.look.verdict import Verdict
+    from bequec.study import Study
+
+
+def look(
+    study: Annotated[Path, typer.Argument(help="The study's folder.")],
+    truth: Annotated[
+        Path | None, typer.Option(help="A table with columns name and label, to score the result against.")
+    ] = None,
+    pictures: Annotated[str, typer.Option(help="The pictures' format: svg, png or pdf.")] = "svg",
+    json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
+) -> None:
+    """Write report.html, pictures and memberships.csv, and say how far to trust the result.
+
+    Example: bequec look dogs
+    """
+    from bequec.study import Study
+
+    opened = Study.open(study)
+    model, answers = opened.model(), opened.answers()
+    if len(model.memberships_) != answers.plan.n_nodes:
+        raise StudyError(f"the model of {study} is not of its plan; learn again with `bequec learn {study}`")
+    scores = {} if truth is None else _score(model, answers, truth)
+    verdict = write_results(opened, model, answers, scores, pictures)
+    if json:
+        say_json(
+            {"report": str(opened.path("report.html")), "level": verdict.level, "verdict": verdict.sentence, **scores}
+        )
+        return
+    if scores:
+        say_table(["score", "value"], [[name, f"{value:.4f}"] for name, value in scores.items()])
+    say(verdict.sentence)
+    say(f"→ {opened.path('report.html')}, {opened.path('memberships.csv')}, {opened.path('pictures')}")
+
+
+def write_results(
+    study: "Study", model: "BeQuec", answers: "Answers", scores: dict[str, float], picture_format: str = "svg"
+) -> "Verdict":
+    """Write everything that there is to look at into the study's folder."""
+    import pandas as pd
+
+    from bequec.files import whole_file
+    from bequec.look.plots import (
+        plot_heat_map,
+        plot_interactions,
+        plot_mask,
+        plot_simplex,
+        plot_singular_values,
+        save_picture,
+    )
+    from bequec.look.report.report import write_report
+    from bequec.look.verdict import judge
+
+    columns = {f"cluster {k + 1}": model.memberships_[:, k] for k in range(model.n_clusters)}
+    names = [answers.plan.name(node) for node in range(answers.plan.n_nodes)]
+    with whole_file(study.path("memberships.csv")) as temporary:
+        table = pd.DataFrame({"name": names, "cluster": model.labels_ + 1, **columns})
+        table.to_csv(temporary, index=False, float_format="%.6g")
+    for name, picture in {
+        "mask": plot_mask(answers.plan, answers),
+        "simplex": plot_simplex(model.memberships_),
+        "heat_map": plot_heat_map(model.memberships_),
+        "interactions": plot_interactions(model.interactions_),
+        "singular_values": plot_singular_values(model.singular_values_, model.n_clusters),
+    }.items():
+        save_picture(picture, study.path("pictures") / f"{name}.{picture_format}")
+    title = f"{study.folder.resolve().name}: {answers.plan.n_nodes} items in {model.n_clusters} clusters"
+    write_report(study.path("report.html"), model, answers, title=title, images=study.images, scores=scores)
+    return judge(model, answers)
+
+
+def _score(model: "BeQuec", answers: "Answers", truth: Path) -> dict[str, float]:
+    import numpy as np
+
+    from bequec.ask.tables import node_indices, read_table
+    from bequec.look.scores import score_labels
+
+    table = read_table(truth)
+    if not {"name", "label"} <= set(table.columns):
+        raise StudyError(f"{truth} has the columns {', '.join(table.columns)}; it needs name and label")
+    nodes = node_indices(table["name"], answers.plan)
+    if len(np.unique(nodes)) != answers.plan.n_nodes or len(nodes) != answers.plan.n_nodes:
+        raise StudyError(
+            f"{truth} labels {len(np.unique(nodes))} of the {answers.plan.n_nodes} items in {len(nodes)} rows; "
+            "it must label each item once"
+        )
+    return score_labels(model.labels_[nodes], table["label"].to_numpy())

@@ -1,0 +1,62 @@
+"""How commands speak: results on stdout, progress and warnings on stderr."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+
+def say(text: str) -> None:
+    """A line of result."""
+    typer.echo(text)
+
+
+def say_json(value: object) -> None:
+    """A result for programs."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def warn(text: str) -> None:
+    """A word of caution."""
+    typer.echo(f"bequec: {text}", err=True)
+
+
+def say_table(columns: list[str], rows: list[list[str]], *, title: str | None = None) -> None:
+    """A small table; the first column is text, the others are numbers."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="left" if index == 0 else "right")
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False).print(table)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A callback ``(what, done, total)`` that shows a bar on stderr while the work lasts."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    tasks: dict[str, Any] = {}
+
+    def show(what: str, done: int, total: int) -> None:
+        if what not in tasks:
+            tasks[what] = bar.add_task(what, total=total)
+        bar.update(tasks[what], completed=done, total=total)
+
+    with bar:
+        yield show

@@ -1,0 +1,59 @@
+"""bequec status: how far am I, block by block."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bequec.cli.say import say, say_json, say_table
+
+MOST_BLOCKS_LISTED = 12
+
+
+def status(
+    study: Annotated[Path, typer.Argument(help="The study's folder.")],
+    all_blocks: Annotated[
+        bool, typer.Option("--all", help="List every block, not only those that lag behind.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
+) -> None:
+    """Say how far each block of questions is answered.
+
+    Example: bequec status dogs
+    """
+    from bequec.look.plots.mask import draw_mask
+    from bequec.study import Study
+
+    opened = Study.open(study)
+    plan = opened.plan
+    answers = opened.answers() if opened.has_answers() else None
+    answered = answers.answered_pairs[tuple(plan.blocks.T)] if answers else 0 * plan.pairs_per_block
+    blocks = [
+        {"block": f"{plan.group_name(l)}, {plan.group_name(m)}", "answered": int(done), "asked": int(asked)}
+        for (l, m), done, asked in zip(plan.blocks.tolist(), answered, plan.pairs_per_block, strict=True)
+    ]
+    n_answered = int(answered.sum())
+    if json:
+        say_json({"study": str(study), "n_pairs": plan.n_pairs, "n_answered_pairs": n_answered, "blocks": blocks})
+        return
+    if answers:
+        say(draw_mask(plan, answers))
+    waiting = sorted((b for b in blocks if b["answered"] < b["asked"]), key=lambda b: b["answered"] / b["asked"])
+    listed = blocks if all_blocks else waiting[:MOST_BLOCKS_LISTED]
+    if listed:
+        rows = [
+            [b["block"], f"{b['answered']:,}", f"{b['asked']:,}", _percent(b["answered"], b["asked"])] for b in listed
+        ]
+        say_table(["block", "answered", "asked", ""], rows)
+        if len(listed) < len(waiting):
+            say(f"… and {len(waiting) - len(listed)} more unfinished blocks (--all lists them)")
+    say(
+        f"{study}: {n_answered:,} of {plan.n_pairs:,} pairs answered ({_percent(n_answered, plan.n_pairs)}), "
+        f"{len(blocks) - len(waiting)} of {len(blocks)} blocks finished"
+    )
+    step = f"bequec learn {study}" if n_answered else f"bequec ask {study} --sheets 120"
+    say(f"next: {step}")
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / max(1, whole):.1f} %"

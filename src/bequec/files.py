@@ -1,0 +1,67 @@
+"""Every file that bequec writes is whole or not there; every text that it reads is UTF-8."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bequec.errors import BequecError
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path that takes the place of ``path`` only if the block succeeds."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes files private; give the mode that a plain open() would.
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write UTF-8 text, whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: str | os.PathLike[str], value: object) -> None:
+    """Write a value as compact JSON, whole or not at all."""
+    write_text(path, json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def read_json(path: str | os.PathLike[str], *, kind: str, version: int, error: type[BequecError]) -> Any:
+    """Read a JSON file that says ``{"format": kind, "version": version, ...}``."""
+    try:
+        value = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as reason:
+        raise error(f"cannot read {path}: {reason.strerror}; check the path") from reason
+    except ValueError as reason:  # both wrong encodings and wrong JSON
+        raise error(f"{path} is not a JSON file ({reason}); was it edited by hand?") from reason
+    check_header(value, path, kind=kind, version=version, error=error)
+    return value
+
+
+def check_header(
+    header: object, path: str | os.PathLike[str], *, kind: str, version: int, error: type[BequecError]
+) -> None:
+    """Refuse a file of another kind or of a version that this release cannot read."""
+    if not isinstance(header, dict) or header.get("format") != kind:
+        found = header.get("format") if isinstance(header, dict) else type(header).__name__
+        raise error(f"{path} is not a {kind} file (its format is {found!r}); give the right file")
+    if header.get("version") != version:
+        raise error(
+            f"{path} has version {header.get('version')!r} of the {kind} format, this bequec reads {version}; "
+            "update bequec or write the file again"
+        )

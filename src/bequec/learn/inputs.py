@@ -1,0 +1,61 @@
+"""What ``fit`` takes: answers, a fully observed graph, or a dense array whose unknown pairs are NaN."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.graph import ask_graph
+from bequec.errors import AnswersError
+from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan
+
+SIMILAR = 2 / 3  # nodes whose observed sets overlap (Jaccard) by more than this are in one group
+
+
+def as_answers(X: Any) -> Answers:
+    """Answers as they are; a square array or sparse matrix as a graph whose every pair was asked."""
+    if isinstance(X, Answers):
+        return X
+    if not sp.issparse(X):
+        X = np.asarray(X)
+        if X.dtype.kind not in "buif":
+            raise AnswersError(f"expected Answers or a square array of numbers, got values of type {X.dtype}")
+    if X.ndim != 2 or X.shape[0] != X.shape[1]:
+        raise AnswersError(
+            f"expected Answers or a square array (one row and one column per node), got shape {X.shape}; "
+            "for items with features, compute their similarities first"
+        )
+    if X.shape[0] < 2:
+        raise AnswersError(f"found {X.shape[0]} node(s): there is no pair to learn from, give at least 2")
+    if not sp.issparse(X) and X.dtype.kind == "f" and np.isnan(X).any():
+        return _from_gaps(X)
+    return ask_graph(X, QueryPlan(np.zeros(X.shape[0], dtype=int), [(0, 0)]))  # type: ignore[arg-type]
+
+
+def _from_gaps(X: FloatArray) -> Answers:
+    """Nodes with (nearly) equal observed sets form groups; gaps inside an observed block are unanswered pairs."""
+    observed = ~np.isnan(X)
+    np.fill_diagonal(observed, True)
+    if (observed != observed.T).any():
+        i, j = np.argwhere(observed != observed.T)[0]
+        raise AnswersError(f"pair ({i}, {j}) is known one way round and NaN the other; fill in both or neither")
+    group_of = _similar_rows(observed)
+    np.fill_diagonal(observed, False)
+    total = sp.csr_array(observed.astype(float))
+    in_group = sp.csr_array((np.ones(len(X)), (np.arange(len(X)), group_of)))
+    asked = (in_group.T @ total @ in_group).toarray() > 0
+    values = np.where(observed, X, 0.0)
+    return Answers.from_counts(QueryPlan(group_of, asked), values, total)
+
+
+def _similar_rows(observed: BoolArray) -> IntArray:
+    """Group rows that overlap by more than ``SIMILAR``; one group if hardly any do (gaps all over the place)."""
+    sets = observed.astype(np.float32)
+    both = sets @ sets.T
+    either = np.add.outer(both.diagonal(), both.diagonal()) - both
+    n_groups, group_of = connected_components(sp.csr_array(both > SIMILAR * either), directed=False)
+    if n_groups > len(observed) / 4:
+        return np.zeros(len(observed), dtype=np.int64)
+    return np.asarray(group_of, dtype=np.int64)

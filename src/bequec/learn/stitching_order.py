@@ -1,0 +1,45 @@
+"""In which order the groups are stitched, and through which shared column group."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.csgraph import breadth_first_order
+
+from bequec.plan.query_plan import BoolArray
+from bequec.plan.sharing import sharing_graph
+
+
+class Stitch(NamedTuple):
+    """Group ``new`` is tied to group ``known`` through the column group that both were asked about."""
+
+    known: int
+    new: int
+    column: int
+
+
+def stitching_order(usable: BoolArray) -> list[Stitch]:
+    """The L − 1 stitches; the first one's known group is where everything starts.
+
+    Groups are visited in index order, outward from the middle, when every consecutive pair shares a column
+    group, as in the paper; otherwise along a breadth-first tree of the sharing graph from its centre.
+    """
+    n_groups = len(usable)
+    consecutive_share = (usable[:-1] & usable[1:]).any(axis=1)
+    if consecutive_share.all():
+        middle = max(1, n_groups // 2)
+        upward = [(r, r + 1) for r in range(middle - 1, n_groups - 1)]
+        downward = [(r, r - 1) for r in range(middle - 1, 0, -1)]
+        ties = upward + downward
+    else:
+        visited, parents = breadth_first_order(sharing_graph(usable), _centre(usable), directed=False)
+        ties = [(int(parents[group]), int(group)) for group in visited[1:]]
+    return [Stitch(known, new, int(np.argmax(usable[known] & usable[new]))) for known, new in ties]
+
+
+def _centre(usable: BoolArray) -> int:
+    """The group from which all others are reached in the fewest stitches; the first such."""
+    sharing = (sharing_graph(usable) > 0).astype(np.float32)
+    reached = np.eye(len(usable), dtype=bool)
+    while not reached.all(axis=0).any():
+        reached |= (sharing @ reached.astype(np.float32)) > 0
+    return int(np.argmax(reached.all(axis=0)))

@@ -1,0 +1,54 @@
+"""Windows of answered blocks and their leading subspaces, with the unobserved diagonal imputed."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from bequec.ask.answers import Answers, FloatArray
+from bequec.learn.top_svd import top_svd
+from bequec.plan.query_plan import IntArray
+
+IMPUTATION_ROUNDS = 3
+
+
+def answered_block(answers: Answers, l: int, m: int) -> sp.csr_array:
+    """Yes answers per answer: a block that is partly or repeatedly answered is scaled by its answered share."""
+    return answers.block(l, m) / answers.answers_per_pair[l, m]
+
+
+def window_svd(
+    answers: Answers, rows: Sequence[int], columns: Sequence[int], rank: int, start: FloatArray, more: int = 0
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Top SVD of the window of all row groups by all column groups, with ``more`` singular values than ``rank``.
+
+    The diagonal is unobserved unless it was given: a zero there would be a bias, not an answer, so it is
+    imputed from the rank-K fit itself, in three rounds of (SVD, refill, clipped to probabilities).
+    """
+    window = sp.block_array([[answered_block(answers, l, m) for m in columns] for l in rows], format="csr")
+    n_values = min(rank + more, *window.shape)
+    left, values, right = top_svd(window, n_values, start)
+    at_row, at_column = _diagonal_positions(answers, rows, columns)
+    for _ in range(IMPUTATION_ROUNDS if len(at_row) and not answers.diagonal else 0):
+        fit = left[at_row, :rank] * values[:rank] * right[at_column, :rank]
+        diagonal = np.clip(fit.sum(axis=1), 0.0, 1.0)
+        filled = window + sp.csr_array((diagonal, (at_row, at_column)), shape=window.shape)
+        left, values, right = top_svd(filled, n_values, start)
+    return left[:, :rank], values, right[:, :rank]
+
+
+def _diagonal_positions(answers: Answers, rows: Sequence[int], columns: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """Where the diagonal of the graph lies inside the window."""
+    sizes = answers.plan.sizes
+    row_starts = np.concatenate([[0], np.cumsum(sizes[list(rows)])])
+    column_starts = np.concatenate([[0], np.cumsum(sizes[list(columns)])])
+    positions = [
+        (row_starts[rows.index(group)] + np.arange(sizes[group]), column_starts[c] + np.arange(sizes[group]))
+        for c, group in enumerate(columns)
+        if group in rows
+    ]
+    if not positions:
+        nowhere = np.empty(0, dtype=np.int64)
+        return nowhere, nowhere
+    at_rows, at_columns = zip(*positions, strict=True)
+    return np.concatenate(at_rows), np.concatenate(at_columns)

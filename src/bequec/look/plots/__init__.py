@@ -1,0 +1,16 @@
+"""All drawing is here."""
+
+from bequec.look.plots.charts import plot_heat_map, plot_interactions, plot_singular_values
+from bequec.look.plots.mask import draw_mask, plot_mask
+from bequec.look.plots.simplex import plot_simplex
+from bequec.look.plots.style import save_picture
+
+__all__ = [
+    "draw_mask",
+    "plot_heat_map",
+    "plot_interactions",
+    "plot_mask",
+    "plot_simplex",
+    "plot_singular_values",
+    "save_picture",
+]

@@ -1,0 +1,67 @@
+"""What the report says of each cluster: its size, its purest items, and its most mixed ones."""
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bequec.ask.answers import FloatArray
+from bequec.learn.bequec import BeQuec
+from bequec.look.plots.style import colour
+from bequec.look.report.thumbnails import thumbnail
+from bequec.plan.query_plan import QueryPlan
+
+N_SHOWN = 8
+
+
+class Item(NamedTuple):
+    """An item as it is shown: name, small picture, and its largest memberships as (cluster, percent, colour)."""
+
+    name: str
+    picture: str | None
+    parts: list[tuple[int, int, str]]
+
+
+class Cluster(NamedTuple):
+    """A cluster as it is shown."""
+
+    number: int
+    colour: str
+    n_items: int
+    weight: float
+    inside: float
+    purest: list[Item]
+    most_mixed: list[Item]
+
+
+def describe_clusters(model: BeQuec, plan: QueryPlan, images: Sequence[str | os.PathLike[str]] | None) -> list[Cluster]:
+    """Each cluster with the items that show it best, and those that it shares most with others."""
+
+    def item(node: int) -> Item:
+        picture = thumbnail(images[node]) if images is not None else None
+        return Item(str(plan.name(node)), picture, _parts(model.memberships_[node]))
+
+    clusters = []
+    for k in range(model.n_clusters):
+        members = np.flatnonzero(model.labels_ == k)
+        by_purity = members[np.argsort(-model.memberships_[members, k], kind="stable")]
+        clusters.append(
+            Cluster(
+                number=k + 1,
+                colour=colour(k),
+                n_items=len(members),
+                weight=float(model.memberships_[:, k].sum()),
+                inside=float(model.interactions_[k, k]),
+                purest=[item(node) for node in by_purity[:N_SHOWN]],
+                # An item is shown once: small clusters may have nobody left for the second row.
+                most_mixed=[item(node) for node in by_purity[N_SHOWN:][::-1][:N_SHOWN]],
+            )
+        )
+    return clusters
+
+
+def _parts(membership: FloatArray) -> list[tuple[int, int, str]]:
+    """The memberships of at least 5 %, largest first, as whole percents."""
+    largest_first = np.argsort(-membership, kind="stable")
+    return [(int(k) + 1, round(100 * membership[k]), colour(int(k))) for k in largest_first if membership[k] >= 0.05]

@@ -1,0 +1,22 @@
+"""Small pictures of the items, inside the page."""
+
+import base64
+import io
+import os
+
+SIDE = 112
+
+
+def thumbnail(path: str | os.PathLike[str]) -> str | None:
+    """The image as a data address of at most ``SIDE`` pixels a side; None if it cannot be read."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            small = image.convert("RGB")
+            small.thumbnail((SIDE, SIDE))
+    except (OSError, UnidentifiedImageError, Image.DecompressionBombError):
+        return None
+    buffer = io.BytesIO()
+    small.save(buffer, format="JPEG", quality=82)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -1,0 +1,97 @@
+"""How a mask with groups smaller than K is completed: from a seed of rank K, group by group.
+
+The rows of a group are known once its asked, known columns count at least K nodes; the columns of a
+group once its asked, known rows do. Rows and columns of one group are known apart, as they are
+expressed in different coordinates.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from bequec.plan.query_plan import BoolArray, IntArray
+from bequec.plan.sharing import sharing_graph
+
+Groups = tuple[int, ...]
+MOST_PAIRS_TRIED = 20_000  # seeds repeat in large regular masks; a bound keeps the search in seconds
+
+
+@dataclass(frozen=True)
+class GrowthStep:
+    """The rows (or columns) of ``group`` follow from the known columns (or rows) of the groups ``via``."""
+
+    side: Literal["rows", "columns"]
+    group: int
+    via: Groups
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A seed, fully asked between its row groups and its column groups, and the steps that follow."""
+
+    seed_rows: Groups
+    seed_columns: Groups
+    steps: list[GrowthStep] = field(default_factory=list)
+    known_rows: frozenset[int] = frozenset()
+    known_columns: frozenset[int] = frozenset()
+
+    def contains(self, other: "Growth") -> bool:
+        """Whether the other's seed is known here: then it cannot reach further."""
+        return self.known_rows.issuperset(other.seed_rows) and self.known_columns.issuperset(other.seed_columns)
+
+
+def best_growth(usable: BoolArray, sizes: IntArray, n_clusters: int) -> Growth | None:
+    """The growth that reaches the most nodes; None when no seed has K rows and K columns."""
+    tried: list[Growth] = []
+    for seed in _seeds(usable, sizes, n_clusters):
+        if any(growth.contains(seed) for growth in tried):
+            continue
+        tried.append(_grow(seed, usable, sizes, n_clusters))
+        if len(tried[-1].known_rows) == len(sizes):
+            break
+    return max(tried, key=lambda growth: sizes[list(growth.known_rows)].sum(), default=None)
+
+
+def _seeds(usable: BoolArray, sizes: IntArray, n_clusters: int) -> list[Growth]:
+    """Fully asked rectangles with at least K nodes on both sides, the largest first.
+
+    Column sets are tried that one group asks or two groups share; the rows are all groups that ask
+    all of them. Rectangles that meet the diagonal come last: part of it is unobserved.
+    """
+    column_sets: set[Groups] = {tuple(np.flatnonzero(row).tolist()) for row in usable}
+    shared = sharing_graph(usable).tocoo()
+    first_pairs = slice(0, MOST_PAIRS_TRIED)
+    for l, other in zip(shared.row[first_pairs], shared.col[first_pairs], strict=True):
+        column_sets.add(tuple(np.flatnonzero(usable[l] & usable[other]).tolist()))
+    column_sets |= {(m,) for m in range(len(sizes))}
+    seeds = []
+    for columns in column_sets:
+        if not columns:
+            continue
+        rows = tuple(np.flatnonzero(usable[:, list(columns)].all(axis=1)).tolist())
+        n_rows, n_columns = sizes[list(rows)].sum(), sizes[list(columns)].sum()
+        if min(n_rows, n_columns) >= n_clusters:
+            rank = (not set(rows) & set(columns), min(n_rows, n_columns))
+            seeds.append((rank, rows, columns))
+    seeds.sort(key=lambda seed: (seed[0], tuple(-l for l in seed[1])), reverse=True)
+    return [Growth(rows, columns) for _, rows, columns in seeds]
+
+
+def _grow(seed: Growth, usable: BoolArray, sizes: IntArray, n_clusters: int) -> Growth:
+    known = {"rows": set(seed.seed_rows), "columns": set(seed.seed_columns)}
+    steps: list[GrowthStep] = []
+    growing = True
+    while growing:
+        growing = False
+        for side, other in (("rows", "columns"), ("columns", "rows")):
+            is_known = np.zeros(len(sizes), dtype=bool)
+            is_known[list(known[other])] = True
+            reach = (usable & is_known) @ sizes
+            for group in np.flatnonzero(reach >= n_clusters).tolist():
+                if group not in known[side]:
+                    via = tuple(np.flatnonzero(usable[group] & is_known).tolist())
+                    steps.append(GrowthStep(side, group, via))  # type: ignore[arg-type]
+                    known[side].add(group)
+                    growing = True
+    return Growth(seed.seed_rows, seed.seed_columns, steps, frozenset(known["rows"]), frozenset(known["columns"]))

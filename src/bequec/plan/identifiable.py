@@ -1,0 +1,123 @@
+"""Is the mask enough? If not: which groups are cut off, and which blocks mend it."""
+
+import numpy as np
+
+from bequec.errors import PlanError
+from bequec.plan.growth import best_growth
+from bequec.plan.patterns import Block
+from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan, shortened
+from bequec.plan.sharing import is_connected_by_sharing, sharing_components, usable_blocks
+from bequec.plan.spanning import cheapest_spanning_blocks
+
+
+def is_identifiable(plan: QueryPlan, n_clusters: int, *, diagonal: bool = False) -> bool:
+    """Whether the asked blocks identify the range space of the memberships.
+
+    Examples
+    --------
+    >>> is_identifiable(QueryPlan([0] * 9 + [1] * 9, [(0, 0), (0, 1)]), n_clusters=3)
+    True
+    >>> is_identifiable(QueryPlan([0] * 9 + [1] * 9, [(0, 1)]), n_clusters=3)
+    False
+    """
+    return not _cut_off_groups(plan, n_clusters, diagonal=diagonal)
+
+
+def check_identifiable(plan: QueryPlan, n_clusters: int, *, diagonal: bool = False) -> None:
+    """Raise ``PlanError`` unless the plan identifies ``n_clusters`` clusters.
+
+    Parameters
+    ----------
+    plan : QueryPlan
+    n_clusters : int
+    diagonal : bool
+        Whether the diagonal of the diagonal blocks is observed, too.
+    """
+    check_n_clusters(n_clusters, plan.n_nodes)
+    cut_off = _cut_off_groups(plan, n_clusters, diagonal=diagonal)
+    if not cut_off:
+        return
+    named = shortened([plan.group_name(l) for l in cut_off])
+    mending = mending_blocks(plan, n_clusters, diagonal=diagonal)
+    if not mending:
+        raise PlanError(
+            f"the groups are too small for {n_clusters} clusters (the largest has {plan.sizes.max()} nodes): "
+            f"no choice of blocks identifies groups {named}; use fewer groups or fewer clusters"
+        )
+    blocks = [f"({plan.group_name(l)}, {plan.group_name(m)})" for l, m in mending]
+    options = " ".join(f"--also {plan.group_name(l)},{plan.group_name(m)}" for l, m in mending[:8])
+    raise PlanError(
+        f"groups {named} cannot be tied to the rest: they share no sufficient asked block with it, so "
+        f"{n_clusters} clusters cannot be told apart there; also ask block {shortened(blocks)} "
+        f"(`bequec plan … {options}`, or also=[…] in plan_queries)"
+    )
+
+
+def check_n_clusters(n_clusters: int, n_nodes: int) -> None:
+    """Raise ``PlanError`` unless 2 ≤ K ≤ n_nodes and K is a whole number."""
+    if not isinstance(n_clusters, int | np.integer) or isinstance(n_clusters, bool):
+        raise PlanError(f"n_clusters must be a whole number of at least 2, got {n_clusters!r}")
+    if n_clusters < 2:
+        raise PlanError(f"n_clusters={n_clusters} is too small: there is nothing to tell apart below 2 clusters")
+    if n_clusters > n_nodes:
+        raise PlanError(f"n_clusters={n_clusters} is more than the {n_nodes} nodes; use fewer clusters")
+
+
+def mending_blocks(plan: QueryPlan, n_clusters: int, *, diagonal: bool = False) -> list[Block]:
+    """The fewest pairs' worth of further blocks that make the plan identifiable; empty if none can.
+
+    Exactly the cheapest where every group has at least K nodes; with smaller groups, enough blocks
+    of the cut-off groups with known ones.
+    """
+    usable = usable_blocks(plan, n_clusters, diagonal=diagonal)
+    if plan.sizes.min() < n_clusters:
+        return _mend_small_groups(plan, usable, n_clusters)
+    everything = QueryPlan(plan.group_of, np.ones_like(plan.asked))
+    possible = usable_blocks(everything, n_clusters, diagonal=diagonal)
+    n_pairs = np.outer(plan.sizes, plan.sizes).astype(float)
+    n_pairs[np.diag_indices_from(n_pairs)] /= 2
+    cost = np.where(usable, 0.0, np.where(possible, n_pairs, np.inf))
+    chosen = cheapest_spanning_blocks(cost)
+    return [(l, m) for l, m in chosen if not usable[l, m]] if len(chosen) == plan.n_groups else []
+
+
+def _cut_off_groups(plan: QueryPlan, n_clusters: int, *, diagonal: bool) -> list[int]:
+    """The groups whose memberships cannot be tied to the largest part."""
+    usable = usable_blocks(plan, n_clusters, diagonal=diagonal)
+    if plan.sizes.min() < n_clusters:
+        growth = best_growth(usable, plan.sizes, n_clusters)
+        reached = growth.known_rows if growth else frozenset()
+        return [l for l in range(plan.n_groups) if l not in reached]
+    if is_connected_by_sharing(usable):
+        return []
+    if plan.n_groups == 1:
+        return [0]
+    component = sharing_components(usable)
+    n_nodes = np.bincount(component, weights=plan.sizes)
+    return [int(l) for l in np.flatnonzero(component != n_nodes.argmax())]
+
+
+def _mend_small_groups(plan: QueryPlan, usable: BoolArray, n_clusters: int) -> list[Block]:
+    """Ask cut-off groups about the largest groups until growth reaches everybody."""
+    sizes: IntArray = plan.sizes
+    largest_first = np.argsort(-sizes, kind="stable").tolist()
+    asked = usable.copy()
+    added: list[Block] = []
+    while True:
+        growth = best_growth(asked, sizes, n_clusters)
+        known = growth.known_columns if growth else frozenset()
+        cut_off = [l for l in range(plan.n_groups) if not growth or l not in growth.known_rows]
+        if not cut_off:
+            return added
+        # Known columns first: only they tie a new group down; without a growth, any large group.
+        candidates = [
+            (min(l, m), max(l, m))
+            for l in cut_off
+            for m in sorted(largest_first, key=lambda m: m not in known)
+            if l != m and not asked[l, m]
+        ]
+        if not candidates:
+            return []
+        l, m = candidates[0]
+        asked[l, m] = asked[m, l] = True
+        added.append((l, m))

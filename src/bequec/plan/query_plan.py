@@ -1,0 +1,295 @@
+"""The plan: which group each node is in, and which pairs of groups are asked."""
+
+import os
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from bequec.errors import PlanError
+from bequec.files import read_json, write_json
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+FORMAT, VERSION = "bequec plan", 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class QueryPlan:
+    """Which group each node is in, and which blocks (pairs of groups) are asked.
+
+    Parameters
+    ----------
+    group_of : (n_nodes,) whole numbers 0 … n_groups − 1
+        The group of each node; every group has at least one node.
+    asked : (n_groups, n_groups) symmetric boolean array or sparse array, or a list of blocks (l, m)
+        The asked blocks. Block (l, l) asks the pairs inside group l.
+    names : sequence of unique names, optional
+        What the nodes are called; without it they are called 0 … n_nodes − 1.
+    group_names : sequence of unique texts, optional
+        What the groups are called.
+
+    Examples
+    --------
+    >>> plan = QueryPlan([0, 0, 0, 1, 1, 1], [(0, 0), (0, 1)])
+    >>> plan
+    QueryPlan(6 nodes in 2 groups, 2 of 3 blocks asked: 12 pairs, 80.0 %)
+    """
+
+    group_of: IntArray
+    asked: BoolArray
+    names: tuple[Hashable, ...] | None = None
+    group_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        group_of = _check_group_of(self.group_of)
+        asked = _check_asked(self.asked, n_groups=int(group_of.max()) + 1)
+        for field, value in (
+            ("group_of", _read_only(group_of)),
+            ("asked", _read_only(asked)),
+            ("names", _check_names(self.names, len(group_of), "nodes")),
+            ("group_names", _check_names(self.group_names, len(asked), "groups")),
+        ):
+            object.__setattr__(self, field, value)
+
+    def __repr__(self) -> str:
+        n_possible = self.n_groups * (self.n_groups + 1) // 2
+        return (
+            f"QueryPlan({self.n_nodes} nodes in {self.n_groups} groups, {len(self.blocks)} of {n_possible} "
+            f"blocks asked: {self.n_pairs} pairs, {100 * self.share_asked:.1f} %)"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, QueryPlan):
+            return NotImplemented
+        return (
+            np.array_equal(self.group_of, other.group_of)
+            and np.array_equal(self.asked, other.asked)
+            and (self.names, self.group_names) == (other.names, other.group_names)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.group_of.tobytes(), self.asked.tobytes()))
+
+    # --- sizes -------------------------------------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.group_of)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.asked)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of nodes in each group."""
+        return _read_only(np.bincount(self.group_of, minlength=self.n_groups).astype(np.int64))
+
+    @cached_property
+    def blocks(self) -> IntArray:
+        """The asked blocks (l, m) with l ≤ m, one a row, in lexicographic order."""
+        return _read_only(np.argwhere(np.triu(self.asked)).astype(np.int64))
+
+    @cached_property
+    def pairs_per_block(self) -> IntArray:
+        """Number of pairs in each of ``blocks``."""
+        l, m = self.blocks.T
+        n_l, n_m = self.sizes[l], self.sizes[m]
+        return _read_only(np.where(l == m, n_l * (n_l - 1) // 2, n_l * n_m))
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of asked pairs."""
+        return int(self.pairs_per_block.sum())
+
+    @property
+    def share_asked(self) -> float:
+        """Asked pairs as a share of all pairs."""
+        return self.n_pairs / max(1, self.n_nodes * (self.n_nodes - 1) // 2)
+
+    # --- nodes in group order ----------------------------------------------------------------------------
+
+    @cached_property
+    def order(self) -> IntArray:
+        """The nodes, group after group: ``order[p]`` is the node at position p."""
+        return _read_only(np.argsort(self.group_of, kind="stable").astype(np.int64))
+
+    @cached_property
+    def position_of(self) -> IntArray:
+        """The inverse of ``order``."""
+        position_of = np.empty(self.n_nodes, dtype=np.int64)
+        position_of[self.order] = np.arange(self.n_nodes)
+        return _read_only(position_of)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Group l holds the positions ``starts[l]`` … ``starts[l + 1] − 1``."""
+        return _read_only(np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64))
+
+    @cached_property
+    def groups(self) -> tuple[IntArray, ...]:
+        """The nodes of each group: the paper's S_l."""
+        return tuple(np.split(self.order, self.starts[1:-1]))
+
+    def span(self, group: int) -> slice:
+        """The positions of a group in group order."""
+        return slice(int(self.starts[group]), int(self.starts[group + 1]))
+
+    # --- names -------------------------------------------------------------------------------------------
+
+    def name(self, node: int) -> Hashable:
+        """What a node is called."""
+        return int(node) if self.names is None else self.names[node]
+
+    def group_name(self, group: int) -> str:
+        """What a group is called."""
+        return str(int(group)) if self.group_names is None else self.group_names[group]
+
+    def group_index(self, group: int | str) -> int:
+        """The index of a group given by its name or index."""
+        names = [self.group_name(l) for l in range(self.n_groups)]
+        if str(group) in names:
+            return names.index(str(group))
+        if isinstance(group, int | np.integer) and 0 <= group < self.n_groups:
+            return int(group)
+        raise PlanError(f"there is no group {group!r}; the groups are {shortened(names)}")
+
+    # --- pairs -------------------------------------------------------------------------------------------
+
+    def block_pairs(self, l: int, m: int) -> tuple[IntArray, IntArray]:
+        """The nodes on the left and on the right of every pair of a block."""
+        if l == m:
+            left, right = np.triu_indices(self.sizes[l], k=1)
+            return self.groups[l][left], self.groups[l][right]
+        return np.repeat(self.groups[l], self.sizes[m]), np.tile(self.groups[m], self.sizes[l])
+
+    def pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """All asked pairs, block by block, never all of them at once."""
+        for l, m in self.blocks:
+            yield self.block_pairs(l, m)
+
+    # --- files -------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the plan as JSON."""
+        try:
+            write_json(
+                path,
+                {
+                    "format": FORMAT,
+                    "version": VERSION,
+                    "n_groups": self.n_groups,
+                    "asked": self.blocks.tolist(),
+                    "group_names": self.group_names,
+                    "group_of": self.group_of.tolist(),
+                    "names": self.names,
+                },
+            )
+        except TypeError as reason:
+            raise PlanError(f"the names cannot be saved ({reason}); use texts or numbers as names") from reason
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a plan that ``save`` wrote."""
+        value = read_json(path, kind=FORMAT, version=VERSION, error=PlanError)
+        try:
+            group_of, asked, names, group_names = (value[key] for key in ("group_of", "asked", "names", "group_names"))
+        except KeyError as missing:
+            raise PlanError(f"{path} lacks {missing}; write the plan again") from missing
+        # JSON has no tuples: names such as (0, 1), common in networkx, come back as lists.
+        names = None if names is None else [tuple(n) if isinstance(n, list) else n for n in names]
+        return cls(group_of, [tuple(block) for block in asked], names, group_names)  # type: ignore[arg-type]
+
+
+def shortened(values: Sequence[object], most: int = 8) -> str:
+    """A list for an error message: the first few and how many more."""
+    text = ", ".join(str(value) for value in values[:most])
+    return text if len(values) <= most else f"{text}, … ({len(values)} in all)"
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array.flags.writeable = False
+    return array
+
+
+def _check_group_of(group_of: npt.ArrayLike) -> IntArray:
+    array = np.asarray(group_of)
+    if array.ndim != 1 or array.size == 0:
+        raise PlanError(f"group_of must list one group per node, got an array of shape {array.shape}")
+    if not np.issubdtype(array.dtype, np.integer):
+        raise PlanError(
+            f"group_of must hold whole numbers 0 … n_groups − 1, got {array[0]!r}; "
+            "for named groups use plan_queries(groups=...)"
+        )
+    if array.min() < 0:
+        raise PlanError(f"group_of holds the negative group {array.min()}; number the groups from 0")
+    empty = np.flatnonzero(np.bincount(array) == 0)
+    if len(empty):
+        raise PlanError(
+            f"groups {shortened(empty.tolist())} have no node; number the groups 0 … n_groups − 1 without gaps"
+        )
+    return array.astype(np.int64)
+
+
+def _check_asked(asked: Any, n_groups: int) -> BoolArray:
+    if sp.issparse(asked):
+        asked = asked.toarray()
+    if isinstance(asked, np.ndarray) and (asked.dtype == bool or asked.shape == (n_groups, n_groups)):
+        matrix = _check_asked_matrix(asked, n_groups)
+    else:
+        matrix = _blocks_to_matrix(asked, n_groups)
+    if not matrix.any():
+        raise PlanError("no block is asked; ask at least one")
+    return matrix
+
+
+def _check_asked_matrix(asked: npt.NDArray[Any], n_groups: int) -> BoolArray:
+    if asked.shape != (n_groups, n_groups):
+        raise PlanError(
+            f"asked has shape {asked.shape} but group_of names {n_groups} groups; give a ({n_groups}, {n_groups}) array"
+        )
+    if not np.isin(asked, (0, 1)).all():
+        raise PlanError(f"asked must be true or false everywhere, got {asked.flat[0]!r}")
+    matrix: BoolArray = asked.astype(bool)
+    if (matrix != matrix.T).any():
+        l, m = np.argwhere(matrix != matrix.T)[0]
+        raise PlanError(
+            f"asked[{l}, {m}] differs from asked[{m}, {l}]: asking one asks the other; "
+            "make it symmetric (asked | asked.T)"
+        )
+    return matrix
+
+
+def _blocks_to_matrix(asked: Any, n_groups: int) -> BoolArray:
+    blocks = list(asked)
+    if blocks and all(isinstance(value, bool | np.bool_) for row in blocks for value in row):
+        return _check_asked_matrix(np.asarray(blocks), n_groups)
+    matrix = np.zeros((n_groups, n_groups), dtype=bool)
+    for block in blocks:
+        if len(block) != 2 or not all(isinstance(l, int | np.integer) and 0 <= l < n_groups for l in block):
+            raise PlanError(f"block {block!r} is not a pair of groups 0 … {n_groups - 1}")
+        l, m = block
+        matrix[l, m] = matrix[m, l] = True
+    return matrix
+
+
+def _check_names(names: Sequence[Hashable] | None, n_expected: int, of: str) -> tuple[Hashable, ...] | None:
+    if names is None:
+        return None
+    # .tolist() turns numpy scalars into plain Python ones, which JSON can hold.
+    names = tuple(names.tolist() if isinstance(names, np.ndarray) else names)
+    if len(names) != n_expected:
+        raise PlanError(f"{len(names)} names for {n_expected} {of}; give one name each")
+    if len(set(names)) != len(names):
+        seen: set[Hashable] = set()
+        repeated = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise PlanError(f"the name {repeated!r} is given to several {of}; names must be unique, rename or remove one")
+    return names
