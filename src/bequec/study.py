@@ -6,10 +6,10 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import pandas as pd
 import pyarrow as pa
@@ -17,14 +17,23 @@ import pyarrow.parquet as pq
 
 from bequec.ask.answers import Answers
 from bequec.ask.sheets import check_sheet
-from bequec.ask.tables import answers_from_table, read_pairs, read_table
+from bequec.ask.tables import answers_from_table, parse_table, read_table
 from bequec.errors import AnswersError, StudyError
 from bequec.files import read_json, whole_file, write_json
 from bequec.learn.bequec import BeQuec
-from bequec.plan.query_plan import QueryPlan
+from bequec.plan.query_plan import QueryPlan, shortened
 
 FORMAT, VERSION = "bequec study", 1
 RULES = b"bequec"  # where answers.parquet keeps how its rows are to be read
+
+
+class Added(NamedTuple):
+    """What came of one file of answers: rows added, without a label, and already known (or dropped)."""
+
+    source: Path
+    n_added: int
+    n_empty: int
+    n_known: int
 
 
 class Study:
@@ -45,7 +54,6 @@ class Study:
         n_clusters: int,
         *,
         overwrite: bool = False,
-        notes: Mapping[str, object] | None = None,
     ) -> Self:
         """Start a study; an existing one is kept unless ``overwrite``, and never lost once it has answers."""
         study = cls(folder)
@@ -59,7 +67,7 @@ class Study:
         # Last, so that a folder is a study only when all of it is there.
         write_json(
             study.path("study.json"),
-            {"format": FORMAT, "version": VERSION, "n_clusters": int(n_clusters), **(notes or {})},
+            {"format": FORMAT, "version": VERSION, "n_clusters": int(n_clusters)},
         )
         return study
 
@@ -117,44 +125,51 @@ class Study:
 
     def add_answers(
         self,
-        source: str | os.PathLike[str],
+        sources: Sequence[str | os.PathLike[str]],
         *,
         unlisted: Literal["unanswered", "no"] = "unanswered",
         outside: Literal["error", "drop"] = "error",
-    ) -> tuple[int, int]:
-        """Add a file of answers to the study's table; says how many rows were added and how many were empty.
+    ) -> list[Added]:
+        """Add files of answers to the study's table, all of them or none, with all their columns.
 
-        All of the file or nothing: a row that does not belong refuses the file. Columns beyond the pair and the
-        label are kept.
+        A row that does not belong refuses everything. Rows without a label are left out, and so are answers that
+        are already here, so that a sheet can be handed in again after more of it was filled in.
         """
-        source = Path(source)
-        table = read_table(source)
-        table.columns = [str(column).strip().lower() for column in table.columns]
-        digest = hashlib.sha256(source.read_bytes()).hexdigest()
         earlier, rules = self._answers_table() if self.has_answers() else (None, {"unlisted": unlisted, "files": []})
         if rules["unlisted"] != unlisted:
             raise StudyError(
                 f"{self.folder} holds {'a graph' if rules['unlisted'] == 'no' else 'answers to questions'}; "
                 "a graph and answers to questions cannot be mixed, start another study for one of them"
             )
-        if digest in rules["files"]:
-            raise AnswersError(f"{source} was added before; adding it twice would count its answers twice")
-        n_rows = len(table)
-        if "label" in table:
-            table = table[table["label"].map(lambda value: pd.notna(value) and str(value).strip() != "")]
-        if table.empty:
-            raise AnswersError(f"{source} holds no answer yet: all {n_rows} labels are empty; fill in some")
-        table = table.reset_index(drop=True)
-        # A dry run: refuses unknown names, labels and pairs before anything is kept.
-        answers_from_table(table, self.plan, unlisted=unlisted, outside=outside)
-        table, left, right = read_pairs(table, self.plan, drop_outside=outside == "drop")
-        check_sheet(table, self.plan, left, right, str(source))
-        _refuse_repeated(table, earlier, source)
-        added = table.astype("string")
-        everything = added if earlier is None else pd.concat([earlier, added], ignore_index=True)
-        rules = {"unlisted": unlisted, "files": [*rules["files"], digest]}
-        self._write_answers(everything, rules)
-        return len(table), n_rows - len(table)
+        tables = [] if earlier is None else [earlier]
+        files = set(rules["files"])
+        added = []
+        for source in map(Path, sources):
+            table = read_table(source).rename(columns=lambda column: str(column).strip().lower())
+            digest = hashlib.sha256(source.read_bytes()).hexdigest()
+            filled = table[_has_label(table)].reset_index(drop=True)
+            new = filled
+            if digest in files:
+                new = filled.iloc[:0]
+            elif len(filled):
+                try:
+                    parsed = parse_table(filled, self.plan, unlisted=unlisted, outside=outside)
+                    check_sheet(parsed.rows, self.plan, parsed.left, parsed.right)
+                    new = _not_yet_known(parsed.rows.astype("string"), tables)
+                except AnswersError as reason:
+                    raise AnswersError(f"{source}: {reason}") from reason
+            files.add(digest)
+            tables.append(new.astype("string"))
+            added.append(Added(source, len(new), len(table) - len(filled), len(filled) - len(new)))
+        if not any(len(table) for table in tables[earlier is not None :]):
+            raise AnswersError(
+                f"there is no new answer in {shortened([str(one.source) for one in added], 3)}: "
+                f"{sum(one.n_empty for one in added)} rows have no label, "
+                f"{sum(one.n_known for one in added)} are known or not asked"
+            )
+        rules = {"unlisted": unlisted, "files": sorted(files)}
+        self._write_answers(pd.concat(tables, ignore_index=True), rules)
+        return added
 
     def _answers_table(self) -> tuple[pd.DataFrame, dict[str, Any]]:
         path = self.path("answers.parquet")
@@ -185,19 +200,26 @@ class Study:
         return BeQuec.load(self.path("model.npz"))
 
 
-def _refuse_repeated(table: pd.DataFrame, earlier: pd.DataFrame | None, source: Path) -> None:
-    """Refuse an answer by the same person (or on the same sheet) to the same question."""
-    keys = [key for key in ("sheet", "worker", "question", "task") if key in table]
+def _has_label(table: pd.DataFrame) -> "pd.Series[bool]":
+    if "label" not in table:
+        return pd.Series(True, index=table.index)
+    return table["label"].notna() & (table["label"].astype(str).str.strip() != "")
+
+
+def _not_yet_known(new: pd.DataFrame, tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """The new rows without those that are here already; a changed answer to the same question is an error."""
+    keys = [key for key in ("sheet", "worker", "question", "task") if key in new]
     if not {"question", "task"} & set(keys) or not {"sheet", "worker"} & set(keys):
-        return
-    asked = [table[keys].astype("string")]
-    if earlier is not None and set(keys) <= set(earlier.columns):
-        asked.insert(0, earlier[keys])
-    repeated = pd.concat(asked, ignore_index=True).duplicated()
-    if repeated.any():
-        row = int(repeated.idxmax()) - (len(repeated) - len(table))
-        which = ", ".join(f"{key} {table[key].iloc[row]}" for key in keys)
+        return new
+    earlier = [table[[*keys, "label"]] for table in tables if {*keys, "label"} <= set(table.columns)]
+    before = pd.concat([*earlier, new[[*keys, "label"]]], ignore_index=True)
+    is_repeat = before.duplicated(keys)
+    is_same = before.duplicated([*keys, "label"])
+    if (is_repeat & ~is_same).any():
+        row = int((is_repeat & ~is_same).idxmax()) - (len(before) - len(new))
+        which = ", ".join(f"{key} {new[key].iloc[row]}" for key in keys)
         raise AnswersError(
-            f"{source}, row {row + 1}: {which} is answered already ({repeated.sum()} such rows); "
-            "remove them, or add a column worker if they are other people's answers"
+            f"row {row + 1}: {which} was answered otherwise before, now {new['label'].iloc[row]!r}; "
+            "if it is another person's answer, add a column worker"
         )
+    return new[~is_same.to_numpy()[len(before) - len(new) :]]

@@ -74,7 +74,7 @@ def write_sheets(
     return int(sheets["sheet"].nunique())
 
 
-def check_sheet(table: pd.DataFrame, plan: QueryPlan, left: IntArray, right: IntArray, source: str) -> None:
+def check_sheet(table: pd.DataFrame, plan: QueryPlan, left: IntArray, right: IntArray) -> None:
     """Refuse a filled sheet whose question numbers do not fit its pairs: it belongs to another plan."""
     if "question" not in table:
         return
@@ -83,6 +83,6 @@ def check_sheet(table: pd.DataFrame, plan: QueryPlan, left: IntArray, right: Int
     if len(wrong):
         row = int(wrong[0])
         raise AnswersError(
-            f"{source}, row {row + 1}: question {table['question'].iloc[row]} is not about "
+            f"row {row + 1}: question {table['question'].iloc[row]} is not about "
             f"({plan.name(left[row])}, {plan.name(right[row])}) in this study; is the sheet from another one?"
         )

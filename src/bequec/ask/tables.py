@@ -3,7 +3,7 @@
 import os
 import warnings
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -49,19 +49,7 @@ def answers_from_table(
     _check_choice("outside", outside, ("error", "drop"))
     if not isinstance(table, pd.DataFrame):
         table = read_table(table)
-    if table.empty and unlisted == "unanswered":
-        raise AnswersError("the table has no rows; give one row per answer")
-    table = table.rename(columns=lambda column: str(column).strip().lower())
-
-    left, right = _pairs(table, plan)
-    labels, weights = _labels(table, unlisted), _weights(table)
-    _refuse_self_pairs(left, right, plan)
-    inside = _inside(left, right, plan, outside)
-    left, right, labels, weights = left[inside], right[inside], labels[inside], weights[inside]
-    if "label" not in table:  # an edge list: listed twice, or from both ends, it is still one edge
-        _, first = np.unique(np.minimum(left, right) * plan.n_nodes + np.maximum(left, right), return_index=True)
-        left, right, labels, weights = left[first], right[first], labels[first], weights[first]
-
+    _, left, right, labels, weights = parse_table(table, plan, unlisted=unlisted, outside=outside)
     is_unsure = np.isnan(labels)
     labels = np.where(is_unsure, 0.5, labels)
     answered = weights * (1.0 if unsure == "half" else ~is_unsure)
@@ -76,13 +64,30 @@ def answers_from_table(
     return Answers(plan, yes, baseline=1, correction=correction if correction.nnz else None)
 
 
-def read_pairs(table: pd.DataFrame, plan: QueryPlan, *, drop_outside: bool) -> tuple[pd.DataFrame, IntArray, IntArray]:
-    """The table (without pairs that the plan does not ask, if so wished) and the nodes of its pairs."""
+class ParsedTable(NamedTuple):
+    """The rows that the plan asks: as they came, and as nodes, labels in [0, 1] (NaN: unsure) and counts."""
+
+    rows: pd.DataFrame
+    left: IntArray
+    right: IntArray
+    labels: FloatArray
+    weights: FloatArray
+
+
+def parse_table(table: pd.DataFrame, plan: QueryPlan, *, unlisted: str, outside: str) -> ParsedTable:
+    """Check every row of a table of answers; the first that cannot be read is an error that names it."""
+    if table.empty and unlisted == "unanswered":
+        raise AnswersError("the table has no rows; give one row per answer")
+    table = table.rename(columns=lambda column: str(column).strip().lower()).reset_index(drop=True)
     left, right = _pairs(table, plan)
-    if drop_outside:
-        inside = plan.asked[plan.group_of[left], plan.group_of[right]]
-        table, left, right = table[inside].reset_index(drop=True), left[inside], right[inside]
-    return table, left, right
+    labels, weights = _labels(table, unlisted), _weights(table)
+    _refuse_self_pairs(left, right, plan)
+    kept = np.flatnonzero(_inside(left, right, plan, outside))
+    if "label" not in table:  # an edge list: listed twice, or from both ends, it is still one edge
+        low, high = np.minimum(left, right)[kept], np.maximum(left, right)[kept]
+        _, first = np.unique(low * plan.n_nodes + high, return_index=True)
+        kept = kept[np.sort(first)]
+    return ParsedTable(table.iloc[kept].reset_index(drop=True), left[kept], right[kept], labels[kept], weights[kept])
 
 
 def answers_to_table(answers: Answers) -> pd.DataFrame:
@@ -141,7 +146,6 @@ def node_indices(names: "pd.Series[Any]", plan: QueryPlan) -> IntArray:
 
 
 def _pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray]:
-    table = table.reset_index(drop=True)
     for left, right in PAIR_COLUMNS:
         if left in table and right in table:
             for column in (left, right):
@@ -177,7 +181,7 @@ def _labels(table: pd.DataFrame, unlisted: str) -> FloatArray:
                 'add it, or read it as a list of edges with unlisted="no"'
             )
         return np.ones(len(table))
-    labels = table["label"].reset_index(drop=True)
+    labels = table["label"]
     _refuse_missing(labels, "label", "answer it, write 'unsure', or remove the row")
     codes, unique = pd.factorize(labels)
     values: FloatArray = np.array([_label_value(label) for label in unique], dtype=float)[codes]
@@ -185,7 +189,7 @@ def _labels(table: pd.DataFrame, unlisted: str) -> FloatArray:
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise AnswersError(
-            f"row {_row(row)}: label {labels[row]!r} is unknown; "
+            f"row {_row(row)}: label {str(labels[row])!r} is unknown; "
             "use same/different/unsure, yes/no, true/false, 1/0 or a similarity in [0, 1]"
         )
     return values

@@ -1,12 +1,17 @@
 """bequec ask: questions out, answers in."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bequec.cli.say import say
 from bequec.errors import StudyError
+
+if TYPE_CHECKING:
+    from bequec.study import Added, Study
+
+MOST_FILES_LISTED = 10
 
 
 def ask(
@@ -35,20 +40,26 @@ def ask(
     if sheets is not None:
         _write_sheets(opened, sheets, seed)
         return
-    if graph is not None:
-        n_added, _ = opened.add_answers(graph, unlisted="no", outside=outside)  # type: ignore[arg-type]
-        say(f"{n_added} edges from {graph}; every other planned pair is a no")
-    for path in _files(answers or []):
-        n_added, n_empty = opened.add_answers(path, outside=outside)  # type: ignore[arg-type]
-        say(f"{n_added} answers from {path}" + (f"; {n_empty} rows without a label were left out" if n_empty else ""))
+    sources = [graph] if graph is not None else _files(answers or [])
+    added = opened.add_answers(sources, unlisted="unanswered" if graph is None else "no", outside=outside)  # type: ignore[arg-type]
+    for one in added[:MOST_FILES_LISTED]:
+        say(f"{one.source}: {_what_came(one)}")
+    if len(added) > MOST_FILES_LISTED:
+        say(f"… and {len(added) - MOST_FILES_LISTED} more files, {sum(one.n_added for one in added):,} new rows in all")
     total = opened.answers()
-    say(
-        f"{study}: {total.n_answered_pairs:,} of {total.plan.n_pairs:,} pairs answered ({100 * total.share_answered:.1f} %)"
-    )
+    share = f"{100 * total.share_answered:.1f} %"
+    say(f"{study}: {total.n_answered_pairs:,} of {total.plan.n_pairs:,} pairs answered ({share})")
     say(f"next: bequec learn {study}" if total.share_answered > 0.99 else f"next: bequec status {study}")
 
 
-def _write_sheets(study: "Study", questions_each: int, seed: int) -> None:  # type: ignore[name-defined]  # noqa: F821
+def _what_came(one: "Added") -> str:
+    parts = [f"{one.n_added:,} new rows"]
+    parts += [f"{one.n_empty:,} without a label"] * bool(one.n_empty)
+    parts += [f"{one.n_known:,} known before or dropped"] * bool(one.n_known)
+    return ", ".join(parts)
+
+
+def _write_sheets(study: "Study", questions_each: int, seed: int) -> None:
     import numpy as np
 
     from bequec.ask.sheets import unanswered_questions, write_sheets

@@ -11,6 +11,7 @@ from bequec.errors import StudyError
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import pandas as pd
 
 N_CLUSTERS, N_GROUPS, ERROR_RATE = 5, 15, 0.1
 NAMES = ("zero", "one", "two", "three", "four")
@@ -37,29 +38,26 @@ def demo(
     digits = load_digits(N_CLUSTERS)
     items = _write_images(study, digits.images)
     plan = plan_queries(names=items["name"].tolist(), n_clusters=N_CLUSTERS, n_groups=N_GROUPS, random_state=seed)
-    opened = Study.create(study, plan, items, N_CLUSTERS, notes={"demo": True})
-    say(f"1 plan   {plan.n_nodes} images of the digits 0 – 4; whether two show the same digit is asked for")
-    say(
-        f"         {plan.n_pairs:,} of {plan.n_nodes * (plan.n_nodes - 1) // 2:,} pairs ({100 * plan.share_asked:.1f} %), {N_GROUPS} groups:"
-    )
+    opened = Study.create(study, plan, items, N_CLUSTERS)
+    say(f"1 plan   {plan.n_nodes} images of the digits 0 – 4: do two of them show the same digit?")
+    n_all = plan.n_nodes * (plan.n_nodes - 1) // 2
+    say(f"         {plan.n_pairs:,} of {n_all:,} pairs to ask ({100 * plan.share_asked:.1f} %), {N_GROUPS} groups:")
     say("\n".join(" " * 9 + line for line in draw_mask(plan).splitlines()))
 
     people = simulate_people(digits.labels, plan, error_rate=ERROR_RATE, random_state=seed)
     filled = study / "answers-of-simulated-people.csv"
     people.to_csv(filled, index=False)
-    n_added, _ = opened.add_answers(filled)
-    say(
-        f"2 ask    {people['worker'].nunique()} simulated people gave {n_added:,} answers, {100 * ERROR_RATE:.0f} % of them wrong"
-    )
+    opened.add_answers([filled])
+    n_people = people["worker"].nunique()
+    say(f"2 ask    {n_people} simulated people gave {len(people):,} answers, {100 * ERROR_RATE:.0f} % of them wrong")
 
     answers = opened.answers()
     with progress_bar() as show:
         model = BeQuec(N_CLUSTERS, random_state=seed, callback=show).fit(answers)
     model.save(opened.path("model.npz"))
     scores = score_labels(model.labels_, digits.labels)
-    say(
-        f"3 learn  {N_CLUSTERS} clusters; {100 * scores['ACC']:.1f} % of the images are with their digit (NMI {scores['NMI']:.3f})"
-    )
+    right = f"{100 * scores['ACC']:.1f} %"
+    say(f"3 learn  {N_CLUSTERS} clusters: {right} of the images are with their digit (NMI {scores['NMI']:.3f})")
 
     rows = [
         [
@@ -78,16 +76,17 @@ def _make_room(study: Path) -> None:
     """Remove an earlier demo; refuse any other folder."""
     import shutil
 
-    from bequec.study import Study
+    # Written before anything else, so that a demo that was stopped half-way can be run again.
+    mark = study / ".bequec-demo"
+    if study.exists() and any(study.iterdir()):
+        if not mark.exists():
+            raise StudyError(f"{study} exists and is not an earlier demo; choose another folder with --study")
+        shutil.rmtree(study)
+    study.mkdir(parents=True, exist_ok=True)
+    mark.touch()
 
-    if not study.exists() or not any(study.iterdir()):
-        return
-    if not (study / "study.json").exists() or not Study.open(study).settings.get("demo"):
-        raise StudyError(f"{study} exists and is not an earlier demo; choose another folder with --study")
-    shutil.rmtree(study)
 
-
-def _write_images(study: Path, images: "npt.NDArray[np.uint8]") -> "pd.DataFrame":  # type: ignore[name-defined]  # noqa: F821
+def _write_images(study: Path, images: "npt.NDArray[np.uint8]") -> "pd.DataFrame":
     """The digits as small PNG files, dark on light, and the table of items."""
     import pandas as pd
     from PIL import Image

@@ -1,14 +1,15 @@
-"""The door: assembles the commands and turns every error into words and an exit code.
+"""The door: assembles the commands and turns every outcome into words and an exit code.
 
 0 done · 1 a mistake in the input · 2 wrong usage · 3 a bug in bequec · 130 interrupted.
 """
 
+import functools
 import sys
 import tempfile
 import traceback
 import warnings
+from collections.abc import Callable
 
-import click
 import typer
 
 from bequec import __version__
@@ -21,6 +22,22 @@ from bequec.cli.say import warn
 from bequec.cli.status import status
 from bequec.errors import BequecError
 
+
+class _InterruptedError(Exception):
+    """Ctrl-C on its way out: typer would turn a KeyboardInterrupt into exit code 1."""
+
+
+def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(command)
+    def run_command(*args: object, **kwargs: object) -> None:
+        try:
+            command(*args, **kwargs)
+        except KeyboardInterrupt as stop:
+            raise _InterruptedError from stop
+
+    return run_command
+
+
 app = typer.Typer(
     name="bequec",
     help="Find overlapping clusters in a graph that you can only afford to ask about: plan, ask, learn, look.",
@@ -29,46 +46,56 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (plan, ask, status, learn, look, demo):
-    app.command()(command)
+for _command in (plan, ask, status, learn, look, demo):
+    app.command()(_interruptible(_command))
 
 
-@app.callback(invoke_without_command=True)
-def _version(version: bool = typer.Option(False, "--version", help="Say the version and stop.")) -> None:
-    if version:
+def _say_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"bequec {__version__}")
         raise typer.Exit
 
 
-def main(arguments: list[str] | None = None) -> None:
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_say_version, is_eager=True, help="Say the version and stop."
+    ),
+) -> None:
+    """Options that need no command."""
+
+
+def main() -> None:
     """Run one command and leave with its exit code."""
-    sys.exit(run(arguments))
+    sys.exit(run(sys.argv[1:]))
 
 
-def run(arguments: list[str] | None = None) -> int:
+def run(arguments: list[str]) -> int:
     """Run one command; every outcome becomes an exit code."""
-    warnings.showwarning = lambda message, *_args, **_kwargs: warn(str(message))
-    try:
-        result = app(arguments, standalone_mode=False)
-    except BequecError as error:
-        typer.echo(f"bequec: {' '.join(str(error).split())}", err=True)
-        return 1
-    except click.exceptions.NoArgsIsHelpError as asked_for_help:
-        asked_for_help.show()
-        return 2
-    except click.ClickException as error:
-        error.show()
-        return 2
-    except (KeyboardInterrupt, click.Abort):
-        typer.echo("bequec: interrupted; files are whole as they were", err=True)
-        return 130
-    except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        typer.echo(f"bequec: {error.strerror or error}{where}; check the path, its rights and the free space", err=True)
-        return 1
-    except Exception:  # the last door: a bug becomes a log file and a plain sentence
-        with tempfile.NamedTemporaryFile("w", prefix="bequec-", suffix=".log", delete=False, encoding="utf-8") as log:
-            log.write(f"bequec {__version__}\n{sys.argv}\n{traceback.format_exc()}")
-        typer.echo(f"bequec: this is a bug in bequec, sorry; the details are in {log.name}", err=True)
-        return 3
-    return result if isinstance(result, int) else 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_args, **_kwargs: warn(str(message))
+        try:
+            app(arguments)
+        except SystemExit as done:
+            return done.code if isinstance(done.code, int) else 0
+        except BequecError as error:
+            warn(" ".join(str(error).split()))
+            return 1
+        except (_InterruptedError, KeyboardInterrupt):
+            warn("interrupted; every file is whole, as it was or as it should be")
+            return 130
+        except OSError as error:
+            where = f": {error.filename}" if error.filename else ""
+            warn(f"{error.strerror or error}{where}; check the path, its rights and the free space")
+            return 1
+        except Exception:  # the last door: a bug becomes a log file and a plain sentence
+            warn(f"this is a bug in bequec, sorry; the details are in {_write_log()}")
+            return 3
+    return 0
+
+
+def _write_log() -> str:
+    with tempfile.NamedTemporaryFile("w", prefix="bequec-", suffix=".log", delete=False, encoding="utf-8") as log:
+        log.write(f"bequec {__version__}\n{sys.argv}\n{traceback.format_exc()}")
+    return log.name

@@ -1,13 +1,21 @@
 """bequec status: how far am I, block by block."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from bequec.cli.say import say, say_json, say_table
 
 MOST_BLOCKS_LISTED = 12
+
+
+class Block(NamedTuple):
+    """How far one block is."""
+
+    block: str
+    answered: int
+    asked: int
 
 
 def status(
@@ -29,21 +37,26 @@ def status(
     answers = opened.answers() if opened.has_answers() else None
     answered = answers.answered_pairs[tuple(plan.blocks.T)] if answers else 0 * plan.pairs_per_block
     blocks = [
-        {"block": f"{plan.group_name(l)}, {plan.group_name(m)}", "answered": int(done), "asked": int(asked)}
+        Block(f"{plan.group_name(l)}, {plan.group_name(m)}", int(done), int(asked))
         for (l, m), done, asked in zip(plan.blocks.tolist(), answered, plan.pairs_per_block, strict=True)
     ]
     n_answered = int(answered.sum())
     if json:
-        say_json({"study": str(study), "n_pairs": plan.n_pairs, "n_answered_pairs": n_answered, "blocks": blocks})
+        say_json(
+            {
+                "study": str(study),
+                "n_pairs": plan.n_pairs,
+                "n_answered_pairs": n_answered,
+                "blocks": [b._asdict() for b in blocks],
+            }
+        )
         return
     if answers:
         say(draw_mask(plan, answers))
-    waiting = sorted((b for b in blocks if b["answered"] < b["asked"]), key=lambda b: b["answered"] / b["asked"])
+    waiting = sorted((b for b in blocks if b.answered < b.asked), key=lambda b: b.answered / b.asked)
     listed = blocks if all_blocks else waiting[:MOST_BLOCKS_LISTED]
     if listed:
-        rows = [
-            [b["block"], f"{b['answered']:,}", f"{b['asked']:,}", _percent(b["answered"], b["asked"])] for b in listed
-        ]
+        rows = [[b.block, f"{b.answered:,}", f"{b.asked:,}", _percent(b.answered, b.asked)] for b in listed]
         say_table(["block", "answered", "asked", ""], rows)
         if len(listed) < len(waiting):
             say(f"… and {len(waiting) - len(listed)} more unfinished blocks (--all lists them)")

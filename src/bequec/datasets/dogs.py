@@ -47,5 +47,5 @@ def load_dogs(folder: str | os.PathLike[str] | None = None) -> Dogs:
     labels = loadmat(truth_file)["ground_truth"].ravel().astype(np.int64) - 1
     images = [folder / "images" / f"image_{number}.jpg" for number in range(1, N_DOGS + 1)]
     group_of = np.arange(N_DOGS) // (N_DOGS // N_GROUPS)
-    plan = QueryPlan(group_of, diagonal_blocks(N_GROUPS), [image.name for image in images])  # type: ignore[arg-type]
+    plan = QueryPlan(group_of, diagonal_blocks(N_GROUPS), [image.name for image in images])
     return Dogs(ask_graph(graph, plan), labels, images)

@@ -57,10 +57,10 @@ class BeQuec(ClusterMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from bequec import BeQuec
-    >>> truth = np.repeat([0, 1, 2], 8)
+    >>> truth = np.repeat([0, 1, 2], [12, 9, 7])
     >>> BeQuec(n_clusters=3, random_state=0).fit(truth[:, None] == truth).labels_
-    array([2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0,
-           0, 0])
+    array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2,
+           2, 2, 2, 2, 2, 2])
     """
 
     def __init__(

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
+from scipy.cluster.hierarchy import fcluster, linkage
 
 from bequec.ask.answers import Answers, FloatArray
 from bequec.ask.graph import ask_graph
 from bequec.errors import AnswersError
 from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan
 
-SIMILAR = 2 / 3  # nodes whose observed sets overlap (Jaccard) by more than this are in one group
+CLEAR_STEP = 0.1  # between the distances of observed sets inside groups and across them
 
 
 def as_answers(X: Any) -> Answers:
@@ -31,11 +31,11 @@ def as_answers(X: Any) -> Answers:
         raise AnswersError(f"found {X.shape[0]} node(s): there is no pair to learn from, give at least 2")
     if not sp.issparse(X) and X.dtype.kind == "f" and np.isnan(X).any():
         return _from_gaps(X)
-    return ask_graph(X, QueryPlan(np.zeros(X.shape[0], dtype=int), [(0, 0)]))  # type: ignore[arg-type]
+    return ask_graph(X, QueryPlan(np.zeros(X.shape[0], dtype=int), [(0, 0)]))
 
 
 def _from_gaps(X: FloatArray) -> Answers:
-    """Nodes with (nearly) equal observed sets form groups; gaps inside an observed block are unanswered pairs."""
+    """Nodes with equal or similar observed sets form groups; gaps inside an asked block are unanswered pairs."""
     observed = ~np.isnan(X)
     np.fill_diagonal(observed, True)
     if (observed != observed.T).any():
@@ -51,11 +51,19 @@ def _from_gaps(X: FloatArray) -> Answers:
 
 
 def _similar_rows(observed: BoolArray) -> IntArray:
-    """Group rows that overlap by more than ``SIMILAR``; one group if hardly any do (gaps all over the place)."""
-    sets = observed.astype(np.float32)
-    both = sets @ sets.T
-    either = np.add.outer(both.diagonal(), both.diagonal()) - both
-    n_groups, group_of = connected_components(sp.csr_array(both > SIMILAR * either), directed=False)
-    if n_groups > len(observed) / 4:
+    """Group rows that observe the same, or nearly; one group if there are none such (gaps all over the place).
+
+    Distances are Jaccard's, 1 − |both| / |either|, joined by average linkage up to the first clear step between
+    the distances inside groups and across them.
+    """
+    unique, group_of = np.unique(observed, axis=0, return_inverse=True)
+    if len(unique) == 1:
         return np.zeros(len(observed), dtype=np.int64)
-    return np.asarray(group_of, dtype=np.int64)
+    joined = linkage(unique, method="average", metric="jaccard")
+    heights = np.concatenate([[0.0], joined[:, 2]])
+    for step in np.flatnonzero(np.diff(heights) >= CLEAR_STEP):
+        cut = (heights[step] + heights[step + 1]) / 2
+        cluster_of = np.asarray(fcluster(joined, cut, criterion="distance") - 1, dtype=np.int64)
+        if cluster_of.max() < len(observed) / 4:  # else the step is from nothing to single rows
+            return cluster_of[group_of.ravel()]
+    return np.zeros(len(observed), dtype=np.int64)

@@ -10,6 +10,7 @@ from bequec.learn.top_svd import top_svd
 from bequec.plan.query_plan import IntArray
 
 IMPUTATION_ROUNDS = 3
+NOTHING = 1e-12
 
 
 def answered_block(answers: Answers, l: int, m: int) -> sp.csr_array:
@@ -34,7 +35,9 @@ def window_svd(
         diagonal = np.clip(fit.sum(axis=1), 0.0, 1.0)
         filled = window + sp.csr_array((diagonal, (at_row, at_column)), shape=window.shape)
         left, values, right = top_svd(filled, n_values, start)
-    return left[:, :rank], values, right[:, :rank]
+    # Singular vectors of a zero singular value are arbitrary: they show nothing and must not look as if they did.
+    shown = values[:rank] > NOTHING * values[0]
+    return left[:, :rank] * shown, values, right[:, :rank] * shown
 
 
 def _diagonal_positions(answers: Answers, rows: Sequence[int], columns: Sequence[int]) -> tuple[IntArray, IntArray]:

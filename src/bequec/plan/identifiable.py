@@ -9,6 +9,8 @@ from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan, shortened
 from bequec.plan.sharing import is_connected_by_sharing, sharing_components, usable_blocks
 from bequec.plan.spanning import cheapest_spanning_blocks
 
+MOST_SMALL_GROUPS = 60
+
 
 def is_identifiable(plan: QueryPlan, n_clusters: int, *, diagonal: bool = False) -> bool:
     """Whether the asked blocks identify the range space of the memberships.
@@ -41,8 +43,8 @@ def check_identifiable(plan: QueryPlan, n_clusters: int, *, diagonal: bool = Fal
     mending = mending_blocks(plan, n_clusters, diagonal=diagonal)
     if not mending:
         raise PlanError(
-            f"the groups are too small for {n_clusters} clusters (the largest has {plan.sizes.max()} nodes): "
-            f"no choice of blocks identifies groups {named}; use fewer groups or fewer clusters"
+            f"the groups are too small for {n_clusters} clusters (they have {plan.sizes.min()} to {plan.sizes.max()} "
+            f"nodes): groups {named} cannot be tied to the rest; use fewer groups or fewer clusters"
         )
     blocks = [f"({plan.group_name(l)}, {plan.group_name(m)})" for l, m in mending]
     options = " ".join(f"--also {plan.group_name(l)},{plan.group_name(m)}" for l, m in mending[:8])
@@ -64,16 +66,18 @@ def check_n_clusters(n_clusters: int, n_nodes: int) -> None:
 
 
 def mending_blocks(plan: QueryPlan, n_clusters: int, *, diagonal: bool = False) -> list[Block]:
-    """The fewest pairs' worth of further blocks that make the plan identifiable; empty if none can.
+    """The fewest pairs' worth of further blocks that make the plan identifiable; empty if none are found.
 
-    Exactly the cheapest where every group has at least K nodes; with smaller groups, enough blocks
-    of the cut-off groups with known ones.
+    Exactly the cheapest where every group has at least K nodes. With smaller groups, enough blocks of the
+    cut-off groups with known ones; not searched for among very many groups.
     """
     usable = usable_blocks(plan, n_clusters, diagonal=diagonal)
-    if plan.sizes.min() < n_clusters:
-        return _mend_small_groups(plan, usable, n_clusters)
     everything = QueryPlan(plan.group_of, np.ones_like(plan.asked))
     possible = usable_blocks(everything, n_clusters, diagonal=diagonal)
+    if plan.sizes.min() < n_clusters:
+        if plan.n_groups > MOST_SMALL_GROUPS:
+            return []
+        return _mend_small_groups(plan.sizes, usable, possible, n_clusters)
     n_pairs = np.outer(plan.sizes, plan.sizes).astype(float)
     n_pairs[np.diag_indices_from(n_pairs)] /= 2
     cost = np.where(usable, 0.0, np.where(possible, n_pairs, np.inf))
@@ -97,24 +101,23 @@ def _cut_off_groups(plan: QueryPlan, n_clusters: int, *, diagonal: bool) -> list
     return [int(l) for l in np.flatnonzero(component != n_nodes.argmax())]
 
 
-def _mend_small_groups(plan: QueryPlan, usable: BoolArray, n_clusters: int) -> list[Block]:
+def _mend_small_groups(sizes: IntArray, usable: BoolArray, possible: BoolArray, n_clusters: int) -> list[Block]:
     """Ask cut-off groups about the largest groups until growth reaches everybody."""
-    sizes: IntArray = plan.sizes
     largest_first = np.argsort(-sizes, kind="stable").tolist()
     asked = usable.copy()
     added: list[Block] = []
     while True:
         growth = best_growth(asked, sizes, n_clusters)
         known = growth.known_columns if growth else frozenset()
-        cut_off = [l for l in range(plan.n_groups) if not growth or l not in growth.known_rows]
+        cut_off = [l for l in range(len(sizes)) if not growth or l not in growth.known_rows]
         if not cut_off:
             return added
-        # Known columns first: only they tie a new group down; without a growth, any large group.
+        # Known columns first: only they tie a new group down. Then any block that may make a better seed.
         candidates = [
             (min(l, m), max(l, m))
-            for l in cut_off
+            for l in [*cut_off, *largest_first]
             for m in sorted(largest_first, key=lambda m: m not in known)
-            if l != m and not asked[l, m]
+            if possible[l, m] and not asked[l, m]
         ]
         if not candidates:
             return []

@@ -81,7 +81,7 @@ def plan_queries(
 
     loops = bool(completes_its_diagonal(np.bincount(group_of), n_clusters).all())
     blocks = _pattern_blocks(pattern, int(group_of.max()) + 1, n_references, degree, loops, rng)
-    plan = QueryPlan(group_of, blocks, names, group_names)  # type: ignore[arg-type]
+    plan = QueryPlan(group_of, blocks, names, group_names)
     if len(also):
         plan = with_blocks(plan, also)
     check_identifiable(plan, n_clusters)
@@ -91,7 +91,7 @@ def plan_queries(
 def with_blocks(plan: QueryPlan, also: Sequence[tuple[int | str, int | str]]) -> QueryPlan:
     """The same plan with further blocks asked, given by group indices or names."""
     blocks = [(plan.group_index(l), plan.group_index(m)) for l, m in also]
-    return QueryPlan(plan.group_of, [*map(tuple, plan.blocks.tolist()), *blocks], plan.names, plan.group_names)  # type: ignore[arg-type]
+    return QueryPlan(plan.group_of, [*map(tuple, plan.blocks.tolist()), *blocks], plan.names, plan.group_names)
 
 
 def default_n_groups(
@@ -111,7 +111,8 @@ def default_n_groups(
     # A diagonal block must determine its own diagonal, with some room to spare.
     sizes = np.arange(2 * n_clusters + 2, 4 * n_clusters + 8)
     smallest = int(sizes[completes_its_diagonal(sizes, n_clusters)][0])
-    return max(1, min(wanted[pattern], n_nodes // smallest))
+    fewest = 3 if pattern == "spread" else 1
+    return max(fewest, min(wanted[pattern], n_nodes // smallest))
 
 
 def _pattern_blocks(

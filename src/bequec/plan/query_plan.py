@@ -19,7 +19,7 @@ BoolArray = npt.NDArray[np.bool_]
 FORMAT, VERSION = "bequec plan", 1
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class QueryPlan:
     """Which group each node is in, and which blocks (pairs of groups) are asked.
 
@@ -46,14 +46,20 @@ class QueryPlan:
     names: tuple[Hashable, ...] | None = None
     group_names: tuple[str, ...] | None = None
 
-    def __post_init__(self) -> None:
-        group_of = _check_group_of(self.group_of)
-        asked = _check_asked(self.asked, n_groups=int(group_of.max()) + 1)
+    def __init__(
+        self,
+        group_of: npt.ArrayLike,
+        asked: Any,
+        names: Sequence[Hashable] | None = None,
+        group_names: Sequence[str] | None = None,
+    ) -> None:
+        groups = _check_group_of(group_of)
+        blocks = _check_asked(asked, n_groups=int(groups.max()) + 1)
         for field, value in (
-            ("group_of", _read_only(group_of)),
-            ("asked", _read_only(asked)),
-            ("names", _check_names(self.names, len(group_of), "nodes")),
-            ("group_names", _check_names(self.group_names, len(asked), "groups")),
+            ("group_of", _read_only(groups)),
+            ("asked", _read_only(blocks)),
+            ("names", _check_names(names, len(groups), "nodes")),
+            ("group_names", _check_names(group_names, len(blocks), "groups")),
         ):
             object.__setattr__(self, field, value)
 
@@ -206,7 +212,7 @@ class QueryPlan:
             raise PlanError(f"{path} lacks {missing}; write the plan again") from missing
         # JSON has no tuples: names such as (0, 1), common in networkx, come back as lists.
         names = None if names is None else [tuple(n) if isinstance(n, list) else n for n in names]
-        return cls(group_of, [tuple(block) for block in asked], names, group_names)  # type: ignore[arg-type]
+        return cls(group_of, [tuple(block) for block in asked], names, group_names)
 
 
 def shortened(values: Sequence[object], most: int = 8) -> str:

@@ -61,7 +61,7 @@ def simulate_mixed_memberships(
     >>> from bequec import plan_queries
     >>> plan = plan_queries(n_nodes=200, n_clusters=3, n_groups=4, random_state=0)
     >>> simulate_mixed_memberships(plan, 3, average_degree=20, random_state=0).answers
-    Answers(12350 of 12350 asked pairs answered, 12350 answers, 16.0 % yes)
+    Answers(12400 of 12400 asked pairs answered, 12400 answers, 15.9 % yes)
     """
     rng = np.random.default_rng(random_state)
     memberships = rng.dirichlet(np.broadcast_to(np.asarray(concentration, dtype=float), n_clusters), plan.n_nodes)

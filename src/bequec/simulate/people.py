@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from bequec.errors import BequecError
 from bequec.plan.pairs import pairs_numbered
 from bequec.plan.query_plan import IntArray, QueryPlan
 
-Same = Sequence[int] | Callable[[IntArray, IntArray], Any]
+Same = Sequence[int] | npt.NDArray[Any] | Callable[[IntArray, IntArray], Any]
 
 
 def simulate_people(

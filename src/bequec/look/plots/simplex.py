@@ -24,10 +24,11 @@ def plot_simplex(memberships: FloatArray, names: list[str] | None = None) -> Fig
         x, y, s=9, c=[colour(k) for k in shown.argmax(axis=1)], alpha=0.55, linewidths=0, rasterized=n_nodes > 1500
     )
     for k, corner in enumerate(corners):
-        axes.annotate(names[k], corner * 1.09, ha="center", va="center", fontsize=9, color=colour(k), fontweight="bold")
+        side = "center" if abs(corner[0]) < 0.2 else "left" if corner[0] > 0 else "right"
+        axes.annotate(names[k], corner * 1.07, ha=side, va="center", fontsize=9, color=colour(k), fontweight="bold")
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.margins(0.14)
+    axes.margins(0.22, 0.12)
     label(axes, title=_how_many(len(shown), n_nodes))
     return figure
 

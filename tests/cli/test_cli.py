@@ -1,0 +1,304 @@
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from bequec import BeQuec, QueryPlan
+from bequec.cli.main import run
+from bequec.study import Study
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def bequec(*arguments):
+    return run([str(argument) for argument in arguments])
+
+
+def fill_sheets(folder, label_of, *, only=None):
+    """Fill in sheets as a person with a spreadsheet would."""
+    for path in sorted(Path(folder).glob("*.csv"))[:only]:
+        sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
+        sheet["label"] = [label_of(l, r) for l, r in zip(sheet.left, sheet.right, strict=True)]
+        sheet.to_csv(path, index=False)
+
+
+def same_colour(left, right):
+    return "same" if left[:3] == right[:3] else "different"
+
+
+@pytest.fixture
+def photos():
+    folder = Path("photos")
+    folder.mkdir()
+    for i in range(60):
+        name = ("red", "gre", "blu")[i % 3]
+        colour = {"red": (200, 0, 0), "gre": (0, 200, 0), "blu": (0, 0, 200)}[name]
+        Image.new("RGB", (20, 20), colour).save(folder / f"{name}-{i}.png")
+    (folder / "notes.txt").write_text("not an image", encoding="utf-8")
+    return folder
+
+
+def test_the_whole_journey_with_sheets(photos, capsys):
+    assert bequec("plan", "photos", "-k", 3, "--groups", 3, "--study", "colours") == 0
+    plan = QueryPlan.load("colours/plan.json")
+    assert set(plan.names or ()) == {p.name for p in photos.glob("*.png")}
+    assert bequec("ask", "colours", "--sheets", 50) == 0
+    sheets = pd.concat(pd.read_csv(p, dtype=str, keep_default_na=False) for p in Path("colours/sheets").glob("*.csv"))
+    assert list(sheets.columns) == ["sheet", "question", "left", "right", "label"]
+    assert len(sheets) == plan.n_pairs
+    assert sheets.question.is_unique
+    assert (sheets.groupby("sheet").size() <= 50).all()
+
+    fill_sheets("colours/sheets", same_colour, only=7)
+    assert bequec("ask", "colours", "--answers", "colours/sheets") == 0
+    assert "350 of" in capsys.readouterr().out
+    assert bequec("status", "colours", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["n_answered_pairs"] == 350
+    assert sum(block["answered"] for block in said["blocks"]) == 350
+    assert sum(block["asked"] for block in said["blocks"]) == plan.n_pairs
+
+    shutil.rmtree("colours/sheets")
+    assert bequec("ask", "colours", "--sheets", 1000) == 0  # a second round holds only what is still open
+    fill_sheets("colours/sheets", same_colour)
+    assert bequec("ask", "colours", "--answers", "colours/sheets") == 0
+    assert "(100.0 %)" in capsys.readouterr().out
+    assert bequec("learn", "colours") == 0
+    assert bequec("look", "colours") == 0
+    out = capsys.readouterr().out
+    assert "Trustworthy" in out
+    memberships = pd.read_csv("colours/memberships.csv")
+    assert set(memberships.groupby("cluster").name.agg(lambda names: len({n[:3] for n in names}))) == {1}
+    assert Path("colours/report.html").read_text(encoding="utf-8").count("data:image/jpeg") == 3 * 16
+    assert {p.name for p in Path("colours/pictures").iterdir()} >= {"mask.svg", "simplex.svg", "heat_map.svg"}
+
+
+def test_a_graph_from_a_list_of_edges(capsys):
+    rng = np.random.default_rng(0)
+    community = rng.integers(0, 2, 80)
+    edges = [
+        (i, j) for i in range(80) for j in range(i) if rng.random() < (0.6 if community[i] == community[j] else 0.05)
+    ]
+    pd.DataFrame(edges, columns=["source", "target"]).to_csv("edges.csv", index=False)
+    pd.DataFrame({"name": range(80), "label": community}).to_csv("truth.csv", index=False)
+    assert bequec("plan", 80, "-k", 2, "--groups", 3, "--study", "net") == 0
+    assert bequec("ask", "net", "--graph", "edges.csv") == 1
+    assert "the plan does not ask the pair" in capsys.readouterr().err
+    assert not Path("net/answers.parquet").exists()
+    assert bequec("ask", "net", "--graph", "edges.csv", "--outside", "drop") == 0
+    said = capsys.readouterr()
+    assert "dropped" in said.err
+    assert bequec("learn", "net", "--json") == 0
+    assert sum(json.loads(capsys.readouterr().out)["cluster_sizes"]) == 80
+    assert bequec("look", "net", "--truth", "truth.csv", "--json", "--pictures", "png") == 0
+    assert json.loads(capsys.readouterr().out)["ACC"] > 0.95
+    assert Path("net/pictures/mask.png").exists()
+
+
+def test_items_and_groups_from_a_table(capsys):
+    villages = np.repeat(["Abera", "Bole", "Chala"], 20)
+    pd.DataFrame({"person": [f"p{i}" for i in range(60)], "village": villages}).to_csv("people.csv", index=False)
+    assert (
+        bequec("plan", "people.csv", "-k", 3, "--group-column", "village", "--also", "Abera,Chala", "--study", "s") == 0
+    )
+    assert "Abera ██" in capsys.readouterr().out
+    plan = QueryPlan.load("s/plan.json")
+    assert plan.group_names == ("Abera", "Bole", "Chala")
+    assert plan.asked.all()
+    assert "village" in pd.read_csv("s/items.csv").columns
+    assert bequec("plan", "people.csv", "-k", 3, "--group-column", "town", "--study", "t") == 1
+    assert "has no column 'town'; its columns are name, village" in capsys.readouterr().err
+
+
+def test_other_columns_are_kept_in_the_studys_table():
+    bequec("plan", 40, "-k", 2, "--groups", 2, "--study", "s")
+    pd.DataFrame({"left": [0], "right": [1], "label": ["same"], "worker": ["w7"], "seconds": [3.5]}).to_csv(
+        "a.csv", index=False
+    )
+    pd.DataFrame({"left": [2], "right": [3], "label": ["unsure"], "mood": ["tired"]}).to_parquet("b.parquet")
+    assert bequec("ask", "s", "--answers", "a.csv", "--answers", "b.parquet") == 0
+    table = pd.read_parquet("s/answers.parquet")
+    assert table.worker[0] == "w7"
+    assert table.seconds[0] == "3.5"
+    assert table.mood[1] == "tired"
+    assert Study.open("s").answers().n_answers == 1
+    assert Study.open("s").answers(unsure="half").n_answers == 2
+
+
+def test_sheets_come_back_in_any_order_and_number_but_count_once(photos, capsys):
+    bequec("plan", "photos", "-k", 3, "--groups", 3, "--study", "s")
+    bequec("ask", "s", "--sheets", 50)
+    fill_sheets("s/sheets", same_colour, only=3)
+    assert bequec("ask", "s", "--answers", "s/sheets/sheet-0003.csv") == 0
+    assert bequec("ask", "s", "--answers", "s/sheets/sheet-0001.csv", "--answers", "s/sheets/sheet-0003.csv") == 0
+    assert Study.open("s").answers().n_answers == 100
+    assert bequec("ask", "s", "--answers", "s/sheets/sheet-0001.csv") == 1
+    assert "there is no new answer in" in capsys.readouterr().err
+    half = pd.read_csv("s/sheets/sheet-0002.csv", dtype=str)
+    half.head(10).to_csv("monday.csv", index=False)
+    half.head(30).to_csv("tuesday.csv", index=False)  # the same sheet, filled in further
+    assert bequec("ask", "s", "--answers", "monday.csv") == 0
+    assert bequec("ask", "s", "--answers", "tuesday.csv") == 0
+    assert Study.open("s").answers().n_answers == 130
+    half.loc[0, "label"] = "same" if half.label[0] == "different" else "different"
+    half.to_csv("wednesday.csv", index=False)
+    before = Path("s/answers.parquet").read_bytes()
+    assert bequec("ask", "s", "--answers", "wednesday.csv") == 1
+    assert "was answered otherwise before" in capsys.readouterr().err
+    assert Path("s/answers.parquet").read_bytes() == before
+
+
+def test_sheets_of_another_study_are_refused(photos, capsys):
+    bequec("plan", "photos", "-k", 3, "--groups", 3, "--study", "s")
+    bequec("plan", "photos", "-k", 3, "--groups", 3, "--seed", 5, "--study", "other")
+    bequec("ask", "other", "--sheets", 500)
+    fill_sheets("other/sheets", same_colour)
+    capsys.readouterr()
+    assert bequec("ask", "s", "--answers", "other/sheets", "--outside", "drop") == 1
+    assert "is the sheet from another one?" in capsys.readouterr().err
+
+
+def test_studies_are_not_overwritten_and_never_with_answers(capsys):
+    assert bequec("plan", 40, "-k", 2, "--groups", 2) == 0
+    assert bequec("plan", 40, "-k", 2, "--groups", 2) == 1
+    assert "study is already a study; choose another folder (--study), or say --overwrite" in capsys.readouterr().err
+    assert bequec("plan", 44, "-k", 2, "--groups", 2, "--overwrite") == 0
+    assert QueryPlan.load("study/plan.json").n_nodes == 44
+    pd.DataFrame({"left": [0], "right": [1], "label": ["same"]}).to_csv("a.csv", index=False)
+    assert bequec("ask", "study", "--answers", "a.csv", "--outside", "drop") in (0, 1)
+    full = pd.DataFrame([(i, j, "same") for i in range(44) for j in range(i)], columns=["left", "right", "label"])
+    full.to_csv("all.csv", index=False)
+    assert bequec("ask", "study", "--answers", "all.csv", "--outside", "drop") == 0
+    assert bequec("plan", 44, "-k", 2, "--overwrite") == 1
+    assert "already holds answers to another plan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["plan", "nowhere", "-k", "3"], 1, "'nowhere' is neither a folder of images, nor a table of items"),
+        (["plan", "100", "-k", "1"], 1, "n_clusters=1 is too small"),
+        (["plan", "10", "-k", "9"], 1, "too small for 9 clusters"),
+        (["plan", "100", "-k", "3", "--pattern", "zigzag"], 1, "pattern='zigzag' is unknown"),
+        (["plan", "100", "-k", "3", "--also", "1"], 1, "--also '1' is not a block"),
+        (["plan", "100"], 2, "Missing option"),
+        (["plan", "empty-folder", "-k", "3"], 1, "holds no image"),
+        (["plan", "empty.csv", "-k", "3"], 1, "is empty"),
+        (["plan", "header.csv", "-k", "3"], 1, "lists no item"),
+        (["plan", "twice.csv", "-k", "2"], 1, "the name 'a' is given to several nodes"),
+        (["learn", "nowhere"], 1, "nowhere does not exist; start one with `bequec plan"),
+        (["learn", "empty-folder"], 1, "is not a study"),
+        (["learn", "fresh"], 1, "has no answers yet; collect some with `bequec ask fresh --sheets 120`"),
+        (["look", "fresh"], 1, "has no model yet; learn one with `bequec learn fresh`"),
+        (["ask", "fresh"], 2, "give one of --sheets, --answers or --graph"),
+        (["ask", "fresh", "--answers", "gone.csv"], 1, "cannot read gone.csv: No such file or directory"),
+        (["ask", "fresh", "--answers", "empty.csv"], 1, "empty.csv is empty"),
+        (["ask", "fresh", "--answers", "latin.csv"], 1, "is not UTF-8"),
+        (["ask", "fresh", "--answers", "header.csv"], 1, "no new answer|needs left, right and label"),
+        (["ask", "fresh", "--answers", "empty-folder"], 1, "holds no table"),
+        (["ask", "fresh", "--sheets", "0"], 1, "0 questions a sheet: give at least 1"),
+        (["frobnicate"], 2, "No such command"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_in_one_line(arguments, code, message, capsys):
+    import re
+
+    Path("empty-folder").mkdir()
+    Path("empty.csv").write_bytes(b"")
+    Path("header.csv").write_text("name,age\n", encoding="utf-8")
+    Path("latin.csv").write_bytes("left,right,label\nJosé,b,yes\n".encode("latin-1"))
+    Path("twice.csv").write_text("name\n" + "a\nb\n" * 20, encoding="utf-8")
+    bequec("plan", 40, "-k", 2, "--groups", 2, "--study", "fresh")
+    capsys.readouterr()
+    assert bequec(*arguments) == code
+    error = capsys.readouterr().err
+    assert re.search(message, " ".join(error.replace("│", " ").split()))
+    if code == 1:
+        assert error.count("\n") == 1
+
+
+def test_a_bug_becomes_a_log_file(monkeypatch, capsys):
+    monkeypatch.setattr("bequec.study.Study.open", lambda folder: 1 / 0)
+    assert bequec("status", "study") == 3
+    error = capsys.readouterr().err
+    log = Path(error.rsplit(" ", 1)[1].strip())
+    assert "ZeroDivisionError" in log.read_text(encoding="utf-8")
+    log.unlink()
+
+
+def test_interrupting_leaves_whole_files_and_130():
+    """Stopped in the middle of learning, the study is as it was."""
+    bequec("plan", 4000, "-k", 5, "--groups", 4, "--study", "s")
+    program = (
+        "import sys, bequec.learn.bequec as b\n"
+        "def slow(*a): print('fitting', flush=True); import time; time.sleep(60)\n"
+        "b.stitch_and_project = slow\n"
+        "from bequec.cli.main import run; sys.exit(run(['learn', 's']))\n"
+    )
+    pairs = [(i, i + 1, "same") for i in range(0, 4000, 2)]
+    pd.DataFrame(pairs, columns=["left", "right", "label"]).to_csv("a.csv", index=False)
+    bequec("ask", "s", "--answers", "a.csv", "--outside", "drop")
+    before = {p.name: p.read_bytes() for p in Path("s").iterdir() if p.is_file()}
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    while "fitting" not in process.stdout.readline():
+        assert process.poll() is None
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted" in error
+    assert {p.name: p.read_bytes() for p in Path("s").iterdir() if p.is_file()} == before
+
+
+def test_the_demo_sorts_the_digits_and_can_be_run_again(capsys):
+    for _ in range(2):
+        assert bequec("demo", "--study", "digits") == 0
+        out = capsys.readouterr().out
+        assert "901 images" in out
+        assert float(out.split(" % of the images are with their digit")[0].rsplit(" ", 1)[1]) > 98
+        assert str(Path("digits/report.html").resolve()) in out
+    assert BeQuec.load("digits/model.npz").memberships_.shape == (901, 5)
+    assert Path("digits/report.html").read_text(encoding="utf-8").count("data:image/jpeg") == 5 * 16
+    Path("mine").mkdir()
+    Path("mine/thesis.txt").write_text("precious", encoding="utf-8")
+    assert bequec("demo", "--study", "mine") == 1
+    assert Path("mine/thesis.txt").read_text(encoding="utf-8") == "precious"
+
+
+def test_help_does_not_import_numpy():
+    heavy = ("numpy", "pandas", "scipy", "matplotlib")
+    program = (
+        "import sys; from bequec.cli.main import run; code = run(['--help'])\n"
+        f"print([m for m in {heavy} if m in sys.modules], file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    for command in ("plan", "ask", "status", "learn", "look", "demo"):
+        assert command in done.stdout
+
+
+@pytest.mark.parametrize("command", ["plan", "ask", "status", "learn", "look", "demo"])
+def test_every_command_has_help_with_an_example(command, capsys):
+    assert bequec(command, "--help") == 0
+    assert f"Example: bequec {command}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_version(capsys):
+    from bequec import __version__
+
+    assert bequec("--version") == 0
+    assert capsys.readouterr().out == f"bequec {__version__}\n"

@@ -1,0 +1,179 @@
+"""Pictures, verdict and report."""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from bequec import BeQuec, BequecError, QueryPlan, plan_queries
+from bequec.look import judge, write_report
+from bequec.look.plots import (
+    draw_mask,
+    plot_heat_map,
+    plot_interactions,
+    plot_mask,
+    plot_simplex,
+    plot_singular_values,
+    save_picture,
+)
+from bequec.look.plots.simplex import polygon_corners
+from bequec.look.verdict import explained_share
+from bequec.simulate import simulate_clusters, simulate_mixed_memberships
+
+
+def fitted(n_nodes=200, n_clusters=3, n_groups=4, names=None, **options):
+    plan = plan_queries(n_nodes, n_clusters, n_groups=n_groups, names=names, random_state=0)
+    answers = simulate_clusters(plan, n_clusters, random_state=0, **options).answers
+    return BeQuec(n_clusters, random_state=0).fit(answers), answers
+
+
+def test_the_terminal_mask_shows_every_block():
+    plan = QueryPlan(np.repeat(np.arange(3), 4), [(0, 0), (0, 1), (2, 2)], group_names=["Abera", "Bo", "C"])
+    assert draw_mask(plan).splitlines() == ["Abera ████·", "   Bo ██· ·", "    C · · ██"]
+    large = plan_queries(4000, 2, n_groups=200, random_state=0)
+    lines = draw_mask(large).splitlines()
+    assert len(lines) == 40
+    assert all(line[2 * row] == "█" for row, line in enumerate(lines))
+
+
+def test_the_mask_picture_draws_exactly_the_asked_blocks():
+    plan = QueryPlan(np.repeat(np.arange(3), [2, 5, 3]), [(0, 0), (0, 1), (2, 2)])
+    mesh: Any = plot_mask(plan).axes[0].collections[0]
+    drawn = ~np.ma.getmaskarray(mesh.get_array()).reshape(3, 3)
+    assert (drawn == plan.asked).all()
+    assert mesh.get_coordinates()[0, :, 0].tolist() == [0, 2, 7, 10]  # to the groups' sizes
+
+
+@pytest.mark.parametrize("n_clusters", [3, 6])
+def test_pure_nodes_lie_on_the_corners_of_the_simplex(n_clusters):
+    points: Any = plot_simplex(np.eye(n_clusters)).axes[0].collections[0].get_offsets()
+    np.testing.assert_allclose(points, polygon_corners(n_clusters), atol=1e-12)
+
+
+def test_large_graphs_are_thinned_out_and_say_so(rng):
+    axes: Any = plot_simplex(rng.dirichlet(np.ones(4), size=20_000)).axes[0]
+    assert len(axes.collections[0].get_offsets()) == 3000
+    assert "3000 of 20000 nodes" in axes.get_title()
+    image: Any = plot_heat_map(rng.dirichlet(np.ones(4), size=20_000)).axes[0].images[0]
+    assert image.get_array().shape == (400, 4)
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+@pytest.mark.parametrize("n_clusters", [2, 3, 12])
+def test_every_picture_is_drawn_in_every_format(tmp_path, rng, ending, n_clusters):
+    memberships = rng.dirichlet(np.ones(n_clusters), size=50)
+    for picture in (
+        plot_simplex(memberships),
+        plot_heat_map(memberships),
+        plot_interactions(np.eye(n_clusters)),
+        plot_singular_values(np.arange(15.0, 0, -1), n_clusters),
+    ):
+        save_picture(picture, tmp_path / f"picture.{ending}")
+        start = (tmp_path / f"picture.{ending}").read_bytes()[:200]
+        assert {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[ending] in start
+
+
+def test_unknown_picture_formats_are_refused(tmp_path):
+    with pytest.raises(BequecError, match=r"cannot draw mask.gif: pictures end in .svg"):
+        save_picture(plot_singular_values(np.ones(3), 2), tmp_path / "mask.gif")
+
+
+def test_explained_share_is_that_of_a_plain_regression():
+    model, answers = fitted(80, 3, 3)
+    plan = answers.plan
+    table = answers.to_table()
+    left, right = table.left.to_numpy(dtype=int), table.right.to_numpy(dtype=int)
+    p = np.einsum("na,ab,nb->n", model.memberships_[left], model.interactions_, model.memberships_[right])
+    expected = 1 - ((table.label - p) ** 2).sum() / ((table.label - table.label.mean()) ** 2).sum()
+    assert explained_share(model, answers) == pytest.approx(expected)
+    assert plan.n_pairs == len(table)
+
+
+def test_the_verdict_follows_the_quality_of_the_data():
+    clear = fitted(600, 3, 4)
+    assert judge(*clear).level == "strong"
+    plan = plan_queries(400, 5, n_groups=10, random_state=0)
+    hopeless = simulate_mixed_memberships(plan, 5, concentration=1.0, between=0.3, random_state=0).answers
+    verdict = judge(BeQuec(5, random_state=0).fit(hopeless), hopeless)
+    assert verdict.level == "weak"
+    assert verdict.sentence.startswith("Do not rely on this yet: the 5th direction")
+
+
+class _Checker(HTMLParser):
+    """Collects tags, addresses and visible text; complains about unclosed tags."""
+
+    VOID = frozenset({"meta", "img", "br", "path", "use", "rect", "image", "hr", "link"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.addresses, self.images, self.text = [], [], 0, []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.images += tag == "img"
+        self.addresses += [value for key, value in attrs if key in ("src", "href", "xlink:href")]
+
+    def handle_startendtag(self, tag, attrs):
+        self.addresses += [value for key, value in attrs if key in ("src", "href", "xlink:href")]
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def read_report(path):
+    checker = _Checker()
+    page = path.read_text(encoding="utf-8")
+    checker.feed(page)
+    assert not checker.open
+    return page, checker
+
+
+def test_the_report_is_one_file_that_needs_no_network(tmp_path):
+    model, answers = fitted()
+    write_report(tmp_path / "report.html", model, answers, scores={"ACC": 0.987})
+    page, checker = read_report(tmp_path / "report.html")
+    assert all(address.startswith(("#", "data:")) for address in checker.addresses)
+    assert "<script" not in page
+    assert not re.search(r"url\((?!#)", page)
+    assert page.count("<svg") == 5
+    assert "prefers-color-scheme: dark" in page
+    assert 'name="viewport"' in page
+    text = " ".join(checker.text)
+    assert "Trustworthy" in text
+    assert "0.987" in text
+    assert f"{answers.plan.n_pairs:,}" in text
+
+
+def test_the_report_shows_the_purest_and_most_mixed_items_with_thumbnails(tmp_path):
+    names = [f"photo {i} <b>&" for i in range(200)]
+    images = [tmp_path / f"{i}.png" for i in range(200)]
+    for i, path in enumerate(images):
+        Image.new("RGB", (300, 200), (i, 0, 0)).save(path)
+    images[7].write_bytes(b"broken")
+    model, answers = fitted(names=names)
+    write_report(tmp_path / "report.html", model, answers, images=images)
+    _, checker = read_report(tmp_path / "report.html")
+    assert checker.images >= 3 * 16 - 1
+    shown = {text for text in checker.text if text.startswith("photo")}
+    for k in range(3):
+        members = np.flatnonzero(model.labels_ == k)
+        purest = members[np.argsort(-model.memberships_[members, k], kind="stable")][:8]
+        assert {names[node] for node in purest} <= shown  # and names are escaped, or they would not come back whole
+
+
+def test_the_report_of_tiny_data_has_no_empty_corners(tmp_path):
+    graph = np.kron(np.eye(2), np.ones((4, 4)))
+    model = BeQuec(2, random_state=0).fit(graph)
+    from bequec import ask_graph
+
+    answers = ask_graph(graph, QueryPlan([0] * 8, [(0, 0)]))
+    write_report(tmp_path / "report.html", model, answers)
+    read_report(tmp_path / "report.html")

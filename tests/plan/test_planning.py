@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bequec import PlanError, is_identifiable, plan_queries
+from bequec.plan.patterns import spread_blocks
+
+
+@given(
+    st.sampled_from(["diagonal", "random", "reference", "spread"]),
+    st.integers(2, 6),
+    st.integers(40, 400),
+    st.integers(0, 2**32 - 1),
+)
+def test_every_plan_that_is_returned_can_work(pattern, n_clusters, n_nodes, seed):
+    plan = plan_queries(n_nodes, n_clusters, pattern=pattern, random_state=seed)
+    assert is_identifiable(plan, n_clusters)
+    assert plan.n_nodes == n_nodes
+    assert np.ptp(plan.sizes) <= 1  # nobody is dropped, and the groups are as equal as they can be
+
+
+@pytest.mark.parametrize(("n_groups", "degree"), [(4, 3), (5, 2), (7, 3), (12, 5), (80, 3), (9, 8), (10, 9)])
+def test_spread_is_regular_without_loops(n_groups, degree, rng):
+    blocks = spread_blocks(n_groups, degree, rng)
+    degrees = np.bincount(np.ravel(blocks), minlength=n_groups)
+    assert all(l < m for l, m in blocks)
+    assert len(set(blocks)) == len(blocks)
+    # An odd number of ends cannot be dealt out evenly: then one group has one block more.
+    assert sorted(degrees - degree) == [0] * (n_groups - 1) + [n_groups * degree % 2]
+
+
+def test_spread_is_shallow_where_the_diagonal_pattern_is_deep():
+    """A chain of 80 groups is 79 steps long, a random cubic graph a few."""
+    from scipy.sparse.csgraph import shortest_path
+
+    plan = plan_queries(800, 2, n_groups=80, pattern="spread", random_state=1)
+    assert shortest_path(plan.asked, unweighted=True).max() <= 10
+
+
+def test_defaults_ask_about_a_fifth_of_the_pairs():
+    for pattern in ("diagonal", "random", "reference", "spread"):
+        assert 0.15 < plan_queries(3000, 5, pattern=pattern, random_state=0).share_asked < 0.22
+
+
+def test_seeds_repeat_and_differ():
+    assert plan_queries(300, 3, random_state=7) == plan_queries(300, 3, random_state=7)
+    assert plan_queries(300, 3, random_state=7) != plan_queries(300, 3, random_state=8)
+
+
+def test_given_groups_keep_their_names():
+    villages = ["Bole", "Abera", "Chala"] * 20
+    plan = plan_queries(n_clusters=3, groups=villages)
+    assert plan.group_names == ("Abera", "Bole", "Chala")
+    assert [plan.group_name(plan.group_of[i]) for i in range(3)] == ["Bole", "Abera", "Chala"]
+
+
+def test_also_asks_further_blocks_by_name_or_index():
+    villages = ["Abera", "Bole", "Chala"] * 20
+    assert plan_queries(n_clusters=3, groups=villages, also=[("Abera", "Chala")]).asked[0, 2]
+    assert plan_queries(60, 3, n_groups=3, also=[(0, 2)]).asked[0, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_nodes": 100}, "n_clusters is required"),
+        ({"n_clusters": 3}, "how many nodes"),
+        ({"n_nodes": 100, "n_clusters": 1}, "n_clusters=1 is too small"),
+        ({"n_nodes": 100, "n_clusters": 101}, "n_clusters=101 is more than the 100 nodes"),
+        ({"n_nodes": 1, "n_clusters": 2}, "n_nodes must be a whole number of at least 2, got 1"),
+        ({"n_nodes": 100, "n_clusters": 5, "n_groups": 30}, "use at most 20 groups"),
+        ({"n_nodes": 100, "n_clusters": 5, "n_groups": 0}, "n_groups must be a whole number of at least 1, got 0"),
+        ({"n_nodes": 100, "n_clusters": 5, "pattern": "zigzag"}, "pattern='zigzag' is unknown; choose one of diagonal"),
+        ({"n_nodes": 100, "n_clusters": 5, "degree": 3}, "degree=3 belongs to pattern 'spread'"),
+        ({"n_nodes": 100, "n_clusters": 5, "n_references": 1}, "belongs to pattern 'reference'"),
+        ({"n_nodes": 90, "n_clusters": 3, "pattern": "reference", "n_groups": 3, "n_references": 9}, "n_references=9"),
+        ({"n_nodes": 90, "n_clusters": 3, "pattern": "spread", "n_groups": 2}, "at least 3 groups, got 2"),
+        ({"n_nodes": 90, "n_clusters": 3, "pattern": "spread", "n_groups": 4, "degree": 4}, "degree=4 must be between"),
+        ({"n_nodes": 3, "n_clusters": 2, "names": ["a", "b"]}, "n_nodes says 3, names says 2"),
+        ({"n_clusters": 2, "names": ["a"] * 20}, "the name 'a' is given to several nodes"),
+        ({"n_clusters": 2, "groups": ["x", "y"] * 10, "n_groups": 3}, "n_groups=3, but groups= names 2"),
+        ({"n_clusters": 2, "groups": [1.0, np.nan] * 10}, "node 1 has no group label"),
+        ({"n_nodes": 100, "n_clusters": 3, "n_groups": 4, "also": [(0, 9)]}, "there is no group 9"),
+    ],
+)
+def test_wrong_wishes_are_refused_with_the_value(arguments, message):
+    with pytest.raises(PlanError, match=message):
+        plan_queries(**arguments)

@@ -1,0 +1,83 @@
+"""Promises about the project itself: documentation that runs, light imports, order in the house."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bequec
+from bequec import BeQuec, QueryPlan
+from bequec.cli.main import run
+
+ROOT = Path(__file__).parents[2]
+MODULES = [info.name for info in pkgutil.walk_packages(bequec.__path__, "bequec.")]
+
+
+def code_blocks(path, language):
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / path).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_readme_examples_run_and_agree(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [example] = code_blocks("README.md", "python")
+    assert len([line for line in example.splitlines() if line.strip()]) <= 12
+    names: dict[str, Any] = {}
+    exec(compile(example, "README.md", "exec"), names)
+    assert Path("report.html").stat().st_size > 10_000
+    script = next(block for block in code_blocks("README.md", "console") if "bequec plan" in block)
+    for line in script.splitlines():
+        command = line.split("#")[0].split()
+        assert command[0] == "bequec"
+        assert run(command[1:]) == 0, line
+    learned = BeQuec.load("digits/model.npz")
+    assert QueryPlan.load("digits/plan.json") == names["plan"]
+    assert (learned.labels_ == names["model"].labels_).all()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings_are_right(module):
+    results = doctest.testmod(importlib.import_module(module))
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("name", bequec.__all__)
+def test_public_names_are_documented(name):
+    assert inspect.getdoc(getattr(bequec, name))
+
+
+@pytest.mark.parametrize(
+    "name", ["QueryPlan", "plan_queries", "ask_graph", "BeQuec", "is_identifiable", "match_clusters"]
+)
+def test_the_main_names_have_an_example_that_runs(name):
+    assert ">>>" in (inspect.getdoc(getattr(bequec, name)) or "")
+
+
+def test_importing_bequec_loads_nothing_heavy():
+    heavy = ("numpy", "scipy", "pandas", "sklearn", "matplotlib")
+    program = f"import bequec, sys; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="module 'bequec' has no attribute 'BeQueck'"):
+        _ = bequec.BeQueck
+    assert set(bequec.__all__) <= set(dir(bequec))
+
+
+def test_files_stay_small():
+    long = {path.name: n for path in (ROOT / "src").rglob("*.py") if (n := len(path.read_text().splitlines())) > 330}
+    assert not long
+
+
+def test_the_version_is_said_once():
+    [stated] = re.findall(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert stated == bequec.__version__
+    assert f"## [{stated}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
