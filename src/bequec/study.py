@@ -3,10 +3,10 @@
 ``study.json`` says how many clusters the study looks for.
 """
 
-import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
@@ -16,24 +16,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bequec.ask.answers import Answers
+from bequec.ask.records import has_label, merge_answers, standard_rows
 from bequec.ask.sheets import check_sheet
 from bequec.ask.tables import answers_from_table, parse_table, read_table
 from bequec.errors import AnswersError, StudyError
 from bequec.files import read_json, whole_file, write_json
 from bequec.learn.bequec import BeQuec
-from bequec.plan.query_plan import QueryPlan, shortened
+from bequec.plan.query_plan import QueryPlan
 
 FORMAT, VERSION = "bequec study", 1
 RULES = b"bequec"  # where answers.parquet keeps how its rows are to be read
 
 
 class Added(NamedTuple):
-    """What came of one file of answers: rows added, without a label, and already known (or dropped)."""
+    """What came of one file of answers, in rows."""
 
     source: Path
     n_added: int
     n_empty: int
     n_known: int
+    n_dropped: int
+    n_changed: int
 
 
 class Study:
@@ -75,7 +78,9 @@ class Study:
     def open(cls, folder: str | os.PathLike[str]) -> Self:
         """An existing study; an error if the folder is none."""
         study = cls(folder)
-        if not study.path("study.json").exists():
+        if study.path("study.json").exists():
+            _ = study.settings  # says what is wrong with it now, not later
+        else:
             what = "is not a study (no study.json)" if study.folder.exists() else "does not exist"
             raise StudyError(f"{folder} {what}; start one with `bequec plan ITEMS -k CLUSTERS --study {folder}`")
         return study
@@ -93,7 +98,15 @@ class Study:
     @property
     def n_clusters(self) -> int:
         """How many clusters the study looks for."""
+        if not isinstance(self.settings.get("n_clusters"), int):
+            raise StudyError(f"{self.path('study.json')} does not say n_clusters; give it with -k")
         return int(self.settings["n_clusters"])
+
+    def remember(self, **settings: object) -> None:
+        """Keep a choice that later commands must share."""
+        value = {**self.settings, **settings}
+        write_json(self.path("study.json"), value)
+        self.__dict__["settings"] = value
 
     @cached_property
     def plan(self) -> QueryPlan:
@@ -118,9 +131,10 @@ class Study:
         """Whether any answer came in yet."""
         return self.path("answers.parquet").exists()
 
-    def answers(self, *, unsure: Literal["unanswered", "half"] = "unanswered") -> Answers:
-        """All answers so far."""
+    def answers(self, *, unsure: Literal["unanswered", "half"] | None = None) -> Answers:
+        """All answers so far; "unsure" means what it meant when the study was last learned, unless said here."""
         table, rules = self._answers_table()
+        unsure = unsure or self.settings.get("unsure", "unanswered")
         return answers_from_table(table, self.plan, unlisted=rules["unlisted"], unsure=unsure)
 
     def add_answers(
@@ -129,47 +143,61 @@ class Study:
         *,
         unlisted: Literal["unanswered", "no"] = "unanswered",
         outside: Literal["error", "drop"] = "error",
+        replace: bool = False,
     ) -> list[Added]:
         """Add files of answers to the study's table, all of them or none, with all their columns.
 
         A row that does not belong refuses everything. Rows without a label are left out, and so are answers that
-        are already here, so that a sheet can be handed in again after more of it was filled in.
+        are already here, so that a file can be handed in again after more was filled in. An answer that was
+        "unsure" may change; any other only with ``replace``.
         """
-        earlier, rules = self._answers_table() if self.has_answers() else (None, {"unlisted": unlisted, "files": []})
-        if rules["unlisted"] != unlisted:
-            raise StudyError(
-                f"{self.folder} holds {'a graph' if rules['unlisted'] == 'no' else 'answers to questions'}; "
-                "a graph and answers to questions cannot be mixed, start another study for one of them"
-            )
-        tables = [] if earlier is None else [earlier]
-        files = set(rules["files"])
-        added = []
-        for source in map(Path, sources):
-            table = read_table(source).rename(columns=lambda column: str(column).strip().lower())
-            digest = hashlib.sha256(source.read_bytes()).hexdigest()
-            filled = table[_has_label(table)].reset_index(drop=True)
-            new = filled
-            if digest in files:
-                new = filled.iloc[:0]
-            elif len(filled):
+        with self._locked():
+            earlier, rules = self._answers_table() if self.has_answers() else (None, {"unlisted": unlisted})
+            if rules["unlisted"] != unlisted:
+                raise StudyError(
+                    f"{self.folder} holds {'a graph' if rules['unlisted'] == 'no' else 'answers to questions'}; "
+                    "a graph and answers to questions cannot be mixed, start another study for one of them"
+                )
+            everything, added = earlier, []
+            for source in map(Path, sources):
                 try:
-                    parsed = parse_table(filled, self.plan, unlisted=unlisted, outside=outside)
-                    check_sheet(parsed.rows, self.plan, parsed.left, parsed.right)
-                    new = _not_yet_known(parsed.rows.astype("string"), tables)
+                    everything, one = self._add_file(everything, source, unlisted, outside, replace)
                 except AnswersError as reason:
-                    raise AnswersError(f"{source}: {reason}") from reason
-            files.add(digest)
-            tables.append(new.astype("string"))
-            added.append(Added(source, len(new), len(table) - len(filled), len(filled) - len(new)))
-        if not any(len(table) for table in tables[earlier is not None :]):
-            raise AnswersError(
-                f"there is no new answer in {shortened([str(one.source) for one in added], 3)}: "
-                f"{sum(one.n_empty for one in added)} rows have no label, "
-                f"{sum(one.n_known for one in added)} are known or not asked"
-            )
-        rules = {"unlisted": unlisted, "files": sorted(files)}
-        self._write_answers(pd.concat(tables, ignore_index=True), rules)
+                    told = str(reason)
+                    raise AnswersError(told if str(source) in told else f"{source}: {told}") from reason
+                added.append(one)
+            if everything is not None and any(one.n_added + one.n_changed for one in added):
+                # Read it as it will be read later, before it takes the place of what is there.
+                answers_from_table(everything, self.plan, unlisted=unlisted)
+                self._write_answers(everything, {"unlisted": unlisted})
         return added
+
+    def _add_file(
+        self, earlier: pd.DataFrame | None, source: Path, unlisted: str, outside: str, replace: bool
+    ) -> tuple[pd.DataFrame | None, Added]:
+        table = read_table(source)
+        filled = table[has_label(table)]
+        n_empty = len(table) - len(filled)
+        if filled.empty:
+            return earlier, Added(source, 0, n_empty, 0, 0, 0)
+        parsed = parse_table(filled, self.plan, unlisted=unlisted, outside=outside)
+        check_sheet(parsed.rows, self.plan, parsed.left, parsed.right)
+        rows = standard_rows(parsed, self.plan)
+        everything, n_new, n_changed = merge_answers(earlier, rows, replace=replace)
+        n_known = len(rows) - n_new - n_changed
+        return everything, Added(source, n_new, n_empty, n_known, len(filled) - len(rows), n_changed)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One writer at a time: two people may hand in answers at the same moment."""
+        with self.path(".lock").open("w") as lock:
+            try:
+                import fcntl
+            except ImportError:  # not on this system: then the last writer wins
+                yield
+                return
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _answers_table(self) -> tuple[pd.DataFrame, dict[str, Any]]:
         path = self.path("answers.parquet")
@@ -199,27 +227,14 @@ class Study:
             raise StudyError(f"{self.folder} has no model yet; learn one with `bequec learn {self.folder}`")
         return BeQuec.load(self.path("model.npz"))
 
+    def model_is_older_than_answers(self) -> bool:
+        """Whether answers came in after the model was learned."""
+        return self.path("model.npz").stat().st_mtime < self.path("answers.parquet").stat().st_mtime
 
-def _has_label(table: pd.DataFrame) -> "pd.Series[bool]":
-    if "label" not in table:
-        return pd.Series(True, index=table.index)
-    return table["label"].notna() & (table["label"].astype(str).str.strip() != "")
-
-
-def _not_yet_known(new: pd.DataFrame, tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """The new rows without those that are here already; a changed answer to the same question is an error."""
-    keys = [key for key in ("sheet", "worker", "question", "task") if key in new]
-    if not {"question", "task"} & set(keys) or not {"sheet", "worker"} & set(keys):
-        return new
-    earlier = [table[[*keys, "label"]] for table in tables if {*keys, "label"} <= set(table.columns)]
-    before = pd.concat([*earlier, new[[*keys, "label"]]], ignore_index=True)
-    is_repeat = before.duplicated(keys)
-    is_same = before.duplicated([*keys, "label"])
-    if (is_repeat & ~is_same).any():
-        row = int((is_repeat & ~is_same).idxmax()) - (len(before) - len(new))
-        which = ", ".join(f"{key} {new[key].iloc[row]}" for key in keys)
-        raise AnswersError(
-            f"row {row + 1}: {which} was answered otherwise before, now {new['label'].iloc[row]!r}; "
-            "if it is another person's answer, add a column worker"
-        )
-    return new[~is_same.to_numpy()[len(before) - len(new) :]]
+    def next_sheet(self) -> int:
+        """The first sheet number that no answer has used."""
+        if not self.has_answers():
+            return 1
+        table, _ = self._answers_table()
+        numbers = pd.to_numeric(table["sheet"], errors="coerce") if "sheet" in table else pd.Series(dtype=float)
+        return int(numbers.max()) + 1 if numbers.notna().any() else 1

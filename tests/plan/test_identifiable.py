@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from bequec import PlanError, QueryPlan, check_identifiable, is_identifiable
 from bequec.plan import mending_blocks, with_blocks
 from bequec.plan.growth import best_growth
-from bequec.plan.sharing import usable_blocks
 from bequec.plan.spanning import cheapest_spanning_blocks
 
 
@@ -108,8 +107,8 @@ def test_growth_reaches_exactly_what_sharing_connects_when_all_groups_are_large(
     all_blocks = list(itertools.combinations_with_replacement(range(len(sizes)), 2))
     blocks = data.draw(st.lists(st.sampled_from(all_blocks), min_size=1, unique=True))
     plan = QueryPlan(np.repeat(np.arange(len(sizes)), sizes), blocks)
-    growth = best_growth(usable_blocks(plan, 3), plan.sizes, 3)
-    assert is_identifiable(plan, 3) == (growth is not None and len(growth.known_rows) == plan.n_groups)
+    growth = best_growth(plan.asked, plan.asked, plan.sizes, 3, diagonal=True)
+    assert is_identifiable(plan, 3, diagonal=True) == (growth is not None and len(growth.known_rows) == plan.n_groups)
 
 
 @given(st.integers(1, 4), st.data())

@@ -59,6 +59,9 @@ def test_also_asks_further_blocks_by_name_or_index():
     villages = ["Abera", "Bole", "Chala"] * 20
     assert plan_queries(n_clusters=3, groups=villages, also=[("Abera", "Chala")]).asked[0, 2]
     assert plan_queries(60, 3, n_groups=3, also=[(0, 2)]).asked[0, 2]
+    numbered = plan_queries(n_clusters=3, groups=[1, 2, 10] * 20, also=[("1", "10")])
+    assert numbered.group_names == ("1", "2", "10")  # by size, and a text is a name where a number is an index
+    assert numbered.asked[0, 2]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +84,13 @@ def test_also_asks_further_blocks_by_name_or_index():
         ({"n_clusters": 2, "names": ["a"] * 20}, "the name 'a' is given to several nodes"),
         ({"n_clusters": 2, "groups": ["x", "y"] * 10, "n_groups": 3}, "n_groups=3, but groups= names 2"),
         ({"n_clusters": 2, "groups": [1.0, np.nan] * 10}, "node 1 has no group label"),
-        ({"n_nodes": 100, "n_clusters": 3, "n_groups": 4, "also": [(0, 9)]}, "there is no group 9"),
+        ({"n_clusters": 2, "groups": ["a", " "] * 10}, "node 1 has no group label"),
+        ({"n_clusters": 2, "groups": ["1", 1] * 10}, "of several types .int, str."),
+        ({"n_nodes": 100, "n_clusters": 3, "n_groups": 4, "also": [0, 3]}, "must list pairs of groups"),
+        (
+            {"n_nodes": 100, "n_clusters": 3, "n_groups": 4, "also": [(0, 9)]},
+            "there is no group 9; group indices are 0 … 3",
+        ),
     ],
 )
 def test_wrong_wishes_are_refused_with_the_value(arguments, message):

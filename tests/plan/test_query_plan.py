@@ -71,6 +71,9 @@ def test_array_sparse_array_and_list_of_blocks_mean_the_same():
     assert QueryPlan(group_of, asked) == from_blocks
     assert QueryPlan(group_of, sp.csr_array(asked)) == from_blocks
     assert QueryPlan(group_of, asked.tolist()) == from_blocks
+    assert QueryPlan(group_of, from_blocks.blocks) == from_blocks
+    two = QueryPlan([0] * 9 + [1] * 9, [(0, 0), (0, 1)])
+    assert QueryPlan(two.group_of, two.blocks) == two
 
 
 def test_share_asked_is_the_papers():
@@ -99,6 +102,8 @@ def test_a_plan_cannot_be_changed():
         (([0, 2], [(0, 0)]), "groups 1 have no node"),
         (([0, 1], [(0, 2)]), r"block \(0, 2\) is not a pair of groups 0 … 1"),
         (([0, 1], []), "no block is asked"),
+        (([0, 1], None), "got NoneType"),
+        (([0, 1], [(0, 1)], [[1], [2]]), "must be texts or numbers"),
         (([0, 1], np.array([[False, True], [False, False]])), r"asked\[0, 1\] differs from asked\[1, 0\]"),
         (([0, 1], np.ones((3, 3), dtype=bool)), r"shape \(3, 3\) but group_of names 2 groups"),
         (([0, 1], [(0, 1)], ["a", "a"]), "the name 'a' is given to several nodes; names must be unique"),

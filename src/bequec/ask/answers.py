@@ -48,8 +48,11 @@ class Answers:
     diagonal: bool = False
 
     def __post_init__(self) -> None:
-        self.yes.eliminate_zeros()
-        self.yes.sort_indices()
+        yes = self.yes.copy()
+        yes.eliminate_zeros()
+        yes.sort_indices()
+        yes.data.flags.writeable = False
+        object.__setattr__(self, "yes", yes)
 
     def __repr__(self) -> str:
         return (
@@ -89,7 +92,7 @@ class Answers:
     @classmethod
     def from_totals(cls, plan: QueryPlan, yes: sp.csr_array, total: sp.csr_array) -> Self:
         """Answers from checked counts in group order; stores whatever is sparser about the totals."""
-        if 4 * total.nnz <= 2 * plan.n_pairs:  # fewer than half of the pairs, each stored twice
+        if total.nnz <= plan.n_pairs:  # at most half of the pairs, each stored twice
             return cls(plan, yes, baseline=0, correction=total)
         return cls(plan, yes, baseline=1, correction=_minus_asked(total, plan))
 
@@ -137,16 +140,6 @@ class Answers:
         return totals
 
     @cached_property
-    def answers_per_pair(self) -> FloatArray:
-        """(L, L): answers per asked pair of each block; one in a block that is answered exactly once."""
-        n_pairs = self._ordered_pairs()
-        n_answers = self.baseline * n_pairs
-        if self.correction is not None:
-            n_answers += self.sum_by_block(self.correction)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(n_pairs > 0, n_answers / n_pairs, 0.0)
-
-    @cached_property
     def answered_pairs(self) -> IntArray:
         """(L, L): how many pairs of each block got an answer (each pair counted once)."""
         n_pairs = self.baseline * self._ordered_pairs()
@@ -156,6 +149,32 @@ class Answers:
             n_pairs += self.sum_by_block(has_any)
         n_pairs[np.diag_indices_from(n_pairs)] /= 2
         return np.rint(n_pairs).astype(np.int64)
+
+    @cached_property
+    def share_answered_per_block(self) -> FloatArray:
+        """(L, L): the answered share of each block's pairs; one where an asked block holds no pair to answer."""
+        n_pairs = self._ordered_pairs()
+        n_pairs[np.diag_indices_from(n_pairs)] /= 2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(n_pairs > 0, self.answered_pairs / n_pairs, float(self.diagonal))
+        return np.where(self.plan.asked, share, 0.0)
+
+    @cached_property
+    def mean_yes(self) -> sp.csr_array:
+        """The share of yes among each pair's answers, so that a pair asked twice counts as one."""
+        mean = self.yes.copy()
+        mean.data = mean.data / self.total_at_yes
+        return mean
+
+    @cached_property
+    def answers_per_node(self) -> FloatArray:
+        """How many answers each node has, in the caller's order."""
+        plan = self.plan
+        in_loop = np.repeat(plan.asked.diagonal(), plan.sizes)
+        n_answers = self.baseline * (np.repeat(plan.asked @ plan.sizes, plan.sizes) - in_loop).astype(float)
+        if self.correction is not None:
+            n_answers += np.asarray(self.correction.sum(axis=1)).ravel()
+        return np.asarray(n_answers[plan.position_of])
 
     @cached_property
     def total_at_yes(self) -> FloatArray:
@@ -189,7 +208,8 @@ class Answers:
     @property
     def n_answers(self) -> float:
         """Number of answers."""
-        return float((self.answers_per_pair * self._ordered_pairs()).sum() / 2)
+        n_corrections = 0.0 if self.correction is None else float(self.correction.sum())
+        return self.baseline * self.plan.n_pairs + n_corrections / 2
 
     @property
     def n_answered_pairs(self) -> int:

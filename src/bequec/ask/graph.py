@@ -17,14 +17,14 @@ MOST_PAIRS_AT_ONCE = 2_000_000
 
 
 def ask_graph(graph: Any, plan: QueryPlan, *, diagonal: bool = False) -> Answers:
-    """The graph's answers to the planned questions; the rest of the graph is not looked at.
+    """The graph's answers to the planned questions; what the plan does not ask is checked, but not used.
 
     Parameters
     ----------
     graph : scipy sparse array or matrix, ndarray, networkx Graph, or function
         Symmetric, with values in [0, 1] in the plan's node order. A networkx graph is matched by the
-        plan's names (or gives the plan its node names). A function ``f(rows, columns) -> values`` is
-        called with arrays of node indices, block by block.
+        plan's names (without names: nodes 0 … N−1 by number, others give the plan their names). A function
+        ``f(rows, columns) -> values`` is called with arrays of node indices, block by block.
     plan : QueryPlan
     diagonal : bool
         Whether the diagonal is observed, too. If not, it is ignored: unknown, not "no".
@@ -36,7 +36,7 @@ def ask_graph(graph: Any, plan: QueryPlan, *, diagonal: bool = False) -> Answers
     >>> ask_graph(same, QueryPlan([0, 0, 1, 1] * 2, [(0, 0), (0, 1)]))
     Answers(22 of 22 asked pairs answered, 22 answers, 45.5 % yes)
     """
-    if _is_networkx(graph):
+    if is_networkx(graph):
         graph, plan = _from_networkx(graph, plan)
     elif callable(graph):
         return Answers(plan, _ask_function(graph, plan, diagonal=diagonal), diagonal=diagonal)
@@ -45,7 +45,8 @@ def ask_graph(graph: Any, plan: QueryPlan, *, diagonal: bool = False) -> Answers
     return Answers(plan, yes, diagonal=diagonal)
 
 
-def _is_networkx(graph: Any) -> bool:
+def is_networkx(graph: Any) -> bool:
+    """Whether this is a networkx graph, without importing networkx."""
     networkx = sys.modules.get("networkx")  # whoever holds a networkx graph has imported it
     return networkx is not None and isinstance(graph, networkx.Graph)
 
@@ -54,11 +55,12 @@ def _from_networkx(graph: Any, plan: QueryPlan) -> tuple[sp.csr_array, QueryPlan
     """The adjacency matrix in the plan's node order, and the plan with the nodes' names."""
     import networkx as nx
 
-    if plan.names is None:
-        if len(graph) != plan.n_nodes:
-            raise AnswersError(f"the graph has {len(graph)} nodes, the plan {plan.n_nodes}; plan for this graph")
+    if plan.names is None and len(graph) != plan.n_nodes:
+        raise AnswersError(f"the graph has {len(graph)} nodes, the plan {plan.n_nodes}; plan for this graph")
+    numbered = plan.names is None and set(graph) == set(range(plan.n_nodes))
+    if plan.names is None and not numbered:
         plan = dataclasses.replace(plan, names=tuple(graph))
-    names = plan.names or ()
+    names = tuple(range(plan.n_nodes)) if plan.names is None else plan.names
     unknown = list(set(graph).difference(names))
     if unknown:
         raise AnswersError(f"the plan does not know the nodes {shortened(unknown)}; plan with names=list(graph)")

@@ -40,10 +40,12 @@ def write_sheets(
     questions: IntArray,
     questions_each: int,
     rng: np.random.Generator,
+    first_sheet: int = 1,
 ) -> int:
     """Deal the questions at random on sheets sheet-0001.csv …, all of them or none; says how many there are.
 
-    At random, so that however few sheets come back, all blocks are answered about evenly.
+    At random, so that however few sheets come back, all blocks are answered about evenly. A later round goes on
+    counting from ``first_sheet``, so that no two sheets of a study have the same number.
     """
     if questions_each < 1:
         raise AnswersError(f"{questions_each} questions a sheet: give at least 1")
@@ -54,7 +56,7 @@ def write_sheets(
     left, right = pairs_numbered(plan, questions)
     sheets = pd.DataFrame(
         {
-            "sheet": np.arange(len(questions)) // questions_each + 1,
+            "sheet": np.arange(len(questions)) // questions_each + first_sheet,
             "question": questions,
             "left": [plan.name(node) for node in left],
             "right": [plan.name(node) for node in right],
@@ -83,6 +85,6 @@ def check_sheet(table: pd.DataFrame, plan: QueryPlan, left: IntArray, right: Int
     if len(wrong):
         row = int(wrong[0])
         raise AnswersError(
-            f"row {row + 1}: question {table['question'].iloc[row]} is not about "
+            f"row {table.index[row] + 1}: question {table['question'].iloc[row]} is not about "
             f"({plan.name(left[row])}, {plan.name(right[row])}) in this study; is the sheet from another one?"
         )

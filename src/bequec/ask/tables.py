@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from bequec.ask.answers import Answers, FloatArray
 from bequec.errors import AnswersError
 from bequec.plan.pairs import pairs_numbered
-from bequec.plan.query_plan import IntArray, QueryPlan, shortened
+from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan, shortened
 
 LABELS = {"same": 1.0, "yes": 1.0, "true": 1.0, "different": 0.0, "no": 0.0, "false": 0.0, "unsure": np.nan}
 PAIR_COLUMNS = (("left", "right"), ("source", "target"))
@@ -47,8 +47,11 @@ def answers_from_table(
     _check_choice("unlisted", unlisted, ("unanswered", "no"))
     _check_choice("unsure", unsure, ("unanswered", "half"))
     _check_choice("outside", outside, ("error", "drop"))
-    if not isinstance(table, pd.DataFrame):
+    if isinstance(table, str | os.PathLike):
         table = read_table(table)
+    if not isinstance(table, pd.DataFrame):
+        raise AnswersError(f"expected a pandas DataFrame or the path of a table, got {type(table).__name__}")
+    table = table.reset_index(drop=True)
     _, left, right, labels, weights = parse_table(table, plan, unlisted=unlisted, outside=outside)
     is_unsure = np.isnan(labels)
     labels = np.where(is_unsure, 0.5, labels)
@@ -75,56 +78,89 @@ class ParsedTable(NamedTuple):
 
 
 def parse_table(table: pd.DataFrame, plan: QueryPlan, *, unlisted: str, outside: str) -> ParsedTable:
-    """Check every row of a table of answers; the first that cannot be read is an error that names it."""
+    """Check every row of a table of answers; the first that cannot be read is an error that names it.
+
+    The table's index holds the rows' numbers in their file, counted from 0.
+    """
     if table.empty and unlisted == "unanswered":
         raise AnswersError("the table has no rows; give one row per answer")
-    table = table.rename(columns=lambda column: str(column).strip().lower()).reset_index(drop=True)
+    table = _with_plain_columns(table)
     left, right = _pairs(table, plan)
     labels, weights = _labels(table, unlisted), _weights(table)
-    _refuse_self_pairs(left, right, plan)
-    kept = np.flatnonzero(_inside(left, right, plan, outside))
-    if "label" not in table:  # an edge list: listed twice, or from both ends, it is still one edge
+    _refuse_self_pairs(table, left, right, plan)
+    kept = np.flatnonzero(_inside(table, left, right, plan, outside))
+    if not {"label", "weight"} & set(
+        table.columns
+    ):  # an edge list: listed twice, or from both ends, it is still one edge
         low, high = np.minimum(left, right)[kept], np.maximum(left, right)[kept]
         _, first = np.unique(low * plan.n_nodes + high, return_index=True)
         kept = kept[np.sort(first)]
-    return ParsedTable(table.iloc[kept].reset_index(drop=True), left[kept], right[kept], labels[kept], weights[kept])
+    return ParsedTable(table.iloc[kept], left[kept], right[kept], labels[kept], weights[kept])
 
 
 def answers_to_table(answers: Answers) -> pd.DataFrame:
     """One row per answered pair: left, right, label (the share of yes) and n_answers."""
     plan = answers.plan
-    parts = []
-    for l, m in plan.blocks.tolist():
-        total = answers.block_totals(l, m)
-        row, column = np.nonzero(np.triu(total, k=1) if l == m else total)
-        counts = total[row, column]
-        yes = answers.block(l, m).toarray()[row, column]
-        parts.append((plan.groups[l][row], plan.groups[m][column], yes / counts, counts))
-    left, right, label, n_answers = (np.concatenate(column) for column in zip(*parts, strict=True))
-    names = pd.Series(range(plan.n_nodes) if plan.names is None else list(plan.names), dtype=object).to_numpy()
-    return pd.DataFrame(
-        {"left": names[left], "right": names[right], "label": label, "n_answers": n_answers}
-    ).infer_objects()
+    parts = [_answered_pairs(answers, l, m) for l, m in plan.blocks.tolist()]
+    left, right, yes, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    names = np.empty(plan.n_nodes, dtype=object)
+    names[:] = [plan.name(node) for node in range(plan.n_nodes)]
+    table = {"left": names[left], "right": names[right], "label": yes / counts, "n_answers": counts}
+    return pd.DataFrame(table).infer_objects()
+
+
+def _answered_pairs(answers: Answers, l: int, m: int) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Left and right nodes, yes and number of answers of a block's answered pairs, each pair once."""
+    plan = answers.plan
+    if answers.baseline == 0 and answers.correction is not None:  # few answers: no dense block is made
+        total = answers.correction[plan.span(l)][:, plan.span(m)].tocsr()
+    else:
+        total = sp.csr_array(answers.block_totals(l, m))
+    if l == m:
+        total = sp.triu(total, k=1, format="csr")
+    row, column = total.nonzero()
+    yes = answers.block(l, m)[row, column] if len(row) else np.empty(0)
+    counts = total[row, column] if len(row) else np.empty(0)
+    return plan.groups[l][row], plan.groups[m][column], _flat(yes), _flat(counts)
+
+
+def _flat(values: Any) -> FloatArray:
+    """Entries picked out of a sparse array, which scipy gives as a sparse or a dense row, as a plain array."""
+    return np.asarray(values.todense() if sp.issparse(values) else values, dtype=float).ravel()
 
 
 def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read CSV, TSV or Parquet; CSV values stay text, so that no name is changed."""
+    """Read CSV (also with semicolons or tabs) or Parquet; CSV values stay text, so that no name is changed."""
     path = Path(path)
     try:
         if path.suffix.lower() == ".parquet":
             return pd.read_parquet(path)
-        separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
-        return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+        with warnings.catch_warnings():
+            # pandas would move or drop fields of rows that are longer than the header.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                path, sep=_separator(path), dtype=str, keep_default_na=False, encoding="utf-8-sig", index_col=False
+            )
     except pd.errors.EmptyDataError as reason:
-        raise AnswersError(f"{path} is empty; it needs a header line and one row per answer") from reason
+        raise AnswersError(f"{path} is empty; it needs a header line and one row per entry") from reason
     except UnicodeDecodeError as reason:
         raise AnswersError(f"{path} is not UTF-8 text (byte {reason.start}); save it as 'CSV UTF-8'") from reason
-    except pd.errors.ParserError as reason:
-        raise AnswersError(f"{path} is not a table ({reason}); check its separators and quotes") from reason
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as reason:
+        raise AnswersError(
+            f"{path} is not a table: some rows have more fields than the header; "
+            "check its separators, quotes and commas at the end of rows"
+        ) from reason
     except OSError as reason:
         raise AnswersError(f"cannot read {path}: {reason.strerror or reason}; check the path") from reason
     except ValueError as reason:  # pyarrow's errors are ValueErrors
         raise AnswersError(f"{path} is not a Parquet file ({reason})") from reason
+
+
+def _separator(path: Path) -> str:
+    """What separates the header's fields: the most frequent of comma, semicolon and tab."""
+    with path.open(encoding="utf-8-sig") as stream:
+        header = stream.readline()
+    return max(",;\t", key=header.count)
 
 
 def node_indices(names: "pd.Series[Any]", plan: QueryPlan) -> IntArray:
@@ -139,10 +175,19 @@ def node_indices(names: "pd.Series[Any]", plan: QueryPlan) -> IntArray:
     unknown = names[found < 0]
     if len(unknown):
         raise AnswersError(
-            f"row {_row(unknown.index[0])}: unknown node {unknown.iloc[0]!r} "
-            f"({unknown.nunique()} unknown in all); the plan's nodes are {shortened(list(known[:9]), 4)}"
+            f"row {_row(unknown, 0)}: unknown node {unknown.iloc[0]!r} "
+            f"({unknown.nunique()} unknown in all); the plan's {len(known)} nodes are {shortened(list(known), 4)}"
         )
     return found.astype(np.int64)
+
+
+def _with_plain_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Column names in lower case without blanks; two of the same name are refused."""
+    table = table.rename(columns=lambda column: str(column).strip().lower())
+    repeated = table.columns[table.columns.duplicated()]
+    if len(repeated):
+        raise AnswersError(f"the table has several columns {repeated[0]!r}; keep one")
+    return table
 
 
 def _pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray]:
@@ -153,8 +198,8 @@ def _pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray]:
             return node_indices(table[left], plan), node_indices(table[right], plan)
     if "task" not in table:
         raise AnswersError(
-            f"the table has the columns {shortened(list(table.columns))}; it needs left, right and label, "
-            "or task, worker and label"
+            f"the table has the columns {shortened(list(table.columns))}; it needs left, right and label (or source, "
+            "target and label; or task, worker and label) in its first line"
         )
     tasks = table["task"].map(_text)
     _refuse_missing(tasks, "task", "name the pair of every answer")
@@ -165,34 +210,40 @@ def _pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray]:
     numbers = pd.to_numeric(tasks, errors="coerce")
     wrong = numbers.isna() | (numbers % 1 != 0)
     if wrong.any():
-        row = wrong.idxmax()
+        at = int(np.flatnonzero(wrong)[0])
         raise AnswersError(
-            f"row {_row(row)}: task {tasks[row]!r} names no pair; use 'left|right' or the question's number"
+            f"row {_row(tasks, at)}: task {tasks.iloc[at]!r} names no pair; use 'left|right' or the question's number"
         )
     return pairs_numbered(plan, numbers.to_numpy(dtype=np.int64))
 
 
 def _labels(table: pd.DataFrame, unlisted: str) -> FloatArray:
-    """One number in [0, 1] per row, NaN for "unsure"."""
-    if "label" not in table:
+    """One number in [0, 1] per row, NaN for "unsure"; a graph's weights are labels, too."""
+    column = next((name for name in ("label", "weight") if name in table), None)
+    if column is None:
         if unlisted != "no":
             raise AnswersError(
                 f"the table has no column 'label' (its columns are {shortened(list(table.columns))}); "
                 'add it, or read it as a list of edges with unlisted="no"'
             )
         return np.ones(len(table))
-    labels = table["label"]
-    _refuse_missing(labels, "label", "answer it, write 'unsure', or remove the row")
-    codes, unique = pd.factorize(labels)
-    values: FloatArray = np.array([_label_value(label) for label in unique], dtype=float)[codes]
-    wrong = ~(np.isnan(values) | ((values >= 0) & (values <= 1)))
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
+    labels = table[column]
+    _refuse_missing(labels, column, "answer it, write 'unsure', or remove the row")
+    values = label_values(labels)
+    wrong = np.flatnonzero(~(np.isnan(values) | ((values >= 0) & (values <= 1))))
+    if len(wrong):
+        at = int(wrong[0])
         raise AnswersError(
-            f"row {_row(row)}: label {str(labels[row])!r} is unknown; "
+            f"row {_row(labels, at)}: {column} {str(labels.iloc[at])!r} is unknown ({len(wrong)} such rows); "
             "use same/different/unsure, yes/no, true/false, 1/0 or a similarity in [0, 1]"
         )
     return values
+
+
+def label_values(labels: "pd.Series[Any]") -> FloatArray:
+    """Labels as numbers: 1 for same, 0 for different, NaN for unsure, −1 for what is no label."""
+    codes, unique = pd.factorize(labels)
+    return np.asarray(np.array([_label_value(label) for label in unique], dtype=float)[codes])
 
 
 def _label_value(label: Any) -> float:
@@ -213,33 +264,31 @@ def _weights(table: pd.DataFrame) -> FloatArray:
     if "n_answers" not in table:
         return np.ones(len(table))
     weights: FloatArray = pd.to_numeric(table["n_answers"], errors="coerce").to_numpy(dtype=float)
-    wrong = ~((weights > 0) & np.isfinite(weights))
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise AnswersError(
-            f"row {_row(row)}: n_answers is {table['n_answers'].iloc[row]!r}; it must be a positive number"
-        )
+    wrong = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
+    if len(wrong):
+        value = table["n_answers"].iloc[wrong[0]]
+        raise AnswersError(f"row {_row(table, wrong[0])}: n_answers is {value!r}; it must be a positive number")
     return weights
 
 
 def _refuse_missing(column: "pd.Series[Any]", name: str, remedy: str) -> None:
     missing = (column.isna() | (column.map(_text) == "")).to_numpy()
     if missing.any():
-        row = int(np.flatnonzero(missing)[0])
-        raise AnswersError(f"row {_row(row)}: {name} is empty ({missing.sum()} such rows); {remedy}")
+        row = _row(column, np.flatnonzero(missing)[0])
+        raise AnswersError(f"row {row}: {name} is empty ({missing.sum()} such rows); {remedy}")
 
 
-def _refuse_self_pairs(left: IntArray, right: IntArray, plan: QueryPlan) -> None:
+def _refuse_self_pairs(table: pd.DataFrame, left: IntArray, right: IntArray, plan: QueryPlan) -> None:
     same = left == right
     if same.any():
-        row = int(np.flatnonzero(same)[0])
+        at = int(np.flatnonzero(same)[0])
         raise AnswersError(
-            f"row {_row(row)}: {plan.name(left[row])} is paired with itself ({same.sum()} such rows); "
+            f"row {_row(table, at)}: {plan.name(left[at])} is paired with itself ({same.sum()} such rows); "
             "a self-pair is not a question: remove it"
         )
 
 
-def _inside(left: IntArray, right: IntArray, plan: QueryPlan, outside: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _inside(table: pd.DataFrame, left: IntArray, right: IntArray, plan: QueryPlan, outside: str) -> BoolArray:
     """Which rows the plan asks; the others are an error, or dropped with a word."""
     inside = plan.asked[plan.group_of[left], plan.group_of[right]]
     if inside.all():
@@ -248,10 +297,10 @@ def _inside(left: IntArray, right: IntArray, plan: QueryPlan, outside: str) -> n
     if outside == "drop":
         warnings.warn(f"dropped {n_outside} of {len(inside)} rows that the plan does not ask", stacklevel=4)
         return inside
-    row = int(np.flatnonzero(~inside)[0])
-    l, m = (plan.group_name(plan.group_of[node]) for node in (left[row], right[row]))
+    at = int(np.flatnonzero(~inside)[0])
+    l, m = (plan.group_name(plan.group_of[node]) for node in (left[at], right[at]))
     raise AnswersError(
-        f"row {_row(row)}: the plan does not ask the pair ({plan.name(left[row])}, {plan.name(right[row])}): "
+        f"row {_row(table, at)}: the plan does not ask the pair ({plan.name(left[at])}, {plan.name(right[at])}): "
         f"it is in block ({l}, {m}) ({n_outside} such rows); "
         'drop them with outside="drop" (--outside drop), or plan for their blocks'
     )
@@ -275,6 +324,6 @@ def _text(value: Any) -> str:
     return str(value).strip()
 
 
-def _row(index: int) -> int:
-    """The row as people count them: from 1, without the header."""
-    return int(index) + 1
+def _row(table: "pd.DataFrame | pd.Series[Any]", position: int) -> int:
+    """The row as people count them, from 1 and without the header, in the file that it came from."""
+    return int(table.index[int(position)]) + 1

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bequec.cli.say import say
+from bequec.cli.say import say, say_json
 from bequec.errors import StudyError
 
 if TYPE_CHECKING:
@@ -23,8 +23,12 @@ def ask(
     graph: Annotated[
         Path | None, typer.Option(help="Ask a graph: a list of edges; planned pairs that it lacks are a no.")
     ] = None,
-    outside: Annotated[str, typer.Option(help="Pairs that the plan does not ask: error or drop.")] = "error",
-    seed: Annotated[int, typer.Option(help="Seed of the order of questions.")] = 0,
+    outside: Annotated[
+        str | None, typer.Option(help="Pairs that the plan does not ask: error (for answers) or drop (for a graph).")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Let new answers correct earlier ones.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the order of questions.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
 ) -> None:
     """Write question sheets, or read answers; as often as you like.
 
@@ -34,6 +38,7 @@ def ask(
 
     if sum(option is not None for option in (sheets, answers or None, graph)) != 1:
         raise typer.BadParameter("give one of --sheets, --answers or --graph")
+    outside = outside or ("error" if graph is None else "drop")
     if outside not in ("error", "drop"):
         raise typer.BadParameter(f"--outside {outside} is unknown; it is error or drop")
     opened = Study.open(study)
@@ -41,22 +46,35 @@ def ask(
         _write_sheets(opened, sheets, seed)
         return
     sources = [graph] if graph is not None else _files(answers or [])
-    added = opened.add_answers(sources, unlisted="unanswered" if graph is None else "no", outside=outside)  # type: ignore[arg-type]
+    unlisted = "unanswered" if graph is None else "no"
+    added = opened.add_answers(sources, unlisted=unlisted, outside=outside, replace=replace)  # type: ignore[arg-type]
+    total = opened.answers() if opened.has_answers() else None
+    n_answers, n_answered = (int(total.n_answers), total.n_answered_pairs) if total else (0, 0)
+    if json:
+        files = [{**one._asdict(), "source": str(one.source)} for one in added]
+        say_json({"study": str(study), "files": files, "n_answers": n_answers, "n_answered_pairs": n_answered})
+        return
     for one in added[:MOST_FILES_LISTED]:
         say(f"{one.source}: {_what_came(one)}")
     if len(added) > MOST_FILES_LISTED:
         say(f"… and {len(added) - MOST_FILES_LISTED} more files, {sum(one.n_added for one in added):,} new rows in all")
-    total = opened.answers()
-    share = f"{100 * total.share_answered:.1f} %"
-    say(f"{study}: {total.n_answered_pairs:,} of {total.plan.n_pairs:,} pairs answered ({share})")
-    say(f"next: bequec learn {study}" if total.share_answered > 0.99 else f"next: bequec status {study}")
+    share = n_answered / opened.plan.n_pairs
+    say(
+        f"{study}: {n_answers:,} answers to {n_answered:,} of {opened.plan.n_pairs:,} pairs "
+        f"({100 * share:.1f} % of the pairs)"
+    )
+    say(f"next: bequec learn {study}" if share > 0.99 else f"next: bequec status {study}")
 
 
 def _what_came(one: "Added") -> str:
-    parts = [f"{one.n_added:,} new rows"]
-    parts += [f"{one.n_empty:,} without a label"] * bool(one.n_empty)
-    parts += [f"{one.n_known:,} known before or dropped"] * bool(one.n_known)
-    return ", ".join(parts)
+    parts = {
+        "without a label": one.n_empty,
+        "known before": one.n_known,
+        "not in the plan, dropped": one.n_dropped,
+        "changed": one.n_changed,
+    }
+    said = [f"{count:,} {what}" for what, count in parts.items() if count]
+    return ", ".join([f"{one.n_added:,} new rows" if one.n_added else "nothing new", *said])
 
 
 def _write_sheets(study: "Study", questions_each: int, seed: int) -> None:
@@ -68,7 +86,8 @@ def _write_sheets(study: "Study", questions_each: int, seed: int) -> None:
     if not len(questions):
         raise StudyError(f"every question of {study.folder} is answered; there is nothing left to ask")
     folder = study.path("sheets")
-    n_sheets = write_sheets(folder, study.plan, questions, questions_each, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    n_sheets = write_sheets(folder, study.plan, questions, questions_each, rng, study.next_sheet())
     say(f"{len(questions):,} questions on {n_sheets} sheets of up to {questions_each} → {folder}")
     say("fill in the column label with same, different or unsure")
     say(f"next: bequec ask {study.folder} --answers {folder}")

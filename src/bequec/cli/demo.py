@@ -19,7 +19,7 @@ NAMES = ("zero", "one", "two", "three", "four")
 
 def demo(
     study: Annotated[Path, typer.Option(help="The folder to keep the study in.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
 ) -> None:
     """Sort 900 images of digits from a fifth of the questions, asked to simulated people who err.
 
@@ -28,8 +28,8 @@ def demo(
     from bequec.cli.look import write_results
     from bequec.datasets.digits import load_digits
     from bequec.learn.bequec import BeQuec
-    from bequec.look.plots.mask import draw_mask
     from bequec.look.scores import score_labels
+    from bequec.look.terminal import draw_mask
     from bequec.plan.planning import plan_queries
     from bequec.simulate.people import simulate_people
     from bequec.study import Study

@@ -12,7 +12,8 @@ def learn(
     study: Annotated[Path, typer.Argument(help="The study's folder.")],
     clusters: Annotated[int | None, typer.Option("-k", "--clusters", help="Another number of clusters.")] = None,
     unsure: Annotated[str, typer.Option(help="What 'unsure' means: unanswered, or half a yes.")] = "unanswered",
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    refine: Annotated[str, typer.Option(help="none (the paper's algorithm), subspace or posterior.")] = "none",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Threads; the result does not depend on them.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
 ) -> None:
@@ -24,9 +25,18 @@ def learn(
     from bequec.study import Study
 
     opened = Study.open(study)
+    if unsure not in ("unanswered", "half"):
+        raise typer.BadParameter(f"--unsure {unsure} is unknown; it is unanswered or half")
     answers = opened.answers(unsure=unsure)  # type: ignore[arg-type]
     with progress_bar() as show:
-        model = BeQuec(clusters or opened.n_clusters, random_state=seed, n_jobs=jobs, callback=show).fit(answers)
+        model = BeQuec(
+            opened.n_clusters if clusters is None else clusters,
+            refine=None if refine == "none" else refine,
+            random_state=seed,
+            n_jobs=jobs,
+            callback=show,
+        ).fit(answers)
+    opened.remember(unsure=unsure)
     model.save(opened.path("model.npz"))
     sizes = [int((model.labels_ == k).sum()) for k in range(model.n_clusters)]
     if json:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bequec.cli.say import say, say_json, say_table
+from bequec.cli.say import say, say_json, say_table, warn
 from bequec.errors import StudyError
 
 if TYPE_CHECKING:
@@ -33,12 +33,14 @@ def look(
     model, answers = opened.model(), opened.answers()
     if len(model.memberships_) != answers.plan.n_nodes:
         raise StudyError(f"the model of {study} is not of its plan; learn again with `bequec learn {study}`")
+    if opened.model_is_older_than_answers():
+        warn(f"answers came in after the model was learned; `bequec learn {study}` takes them in")
     scores = {} if truth is None else _score(model, answers, truth)
     verdict = write_results(opened, model, answers, scores, pictures)
     if json:
-        say_json(
-            {"report": str(opened.path("report.html")), "level": verdict.level, "verdict": verdict.sentence, **scores}
-        )
+        numbers = {"gap": verdict.gap, "explained": verdict.explained}
+        told = {"report": str(opened.path("report.html")), "level": verdict.level, "verdict": verdict.sentence}
+        say_json({**told, **{name: _finite(value) for name, value in numbers.items()}, **scores})
         return
     if scores:
         say_table(["score", "value"], [[name, f"{value:.4f}"] for name, value in scores.items()])
@@ -64,10 +66,14 @@ def write_results(
     from bequec.look.report.report import write_report
     from bequec.look.verdict import judge
 
-    columns = {f"cluster {k + 1}": model.memberships_[:, k] for k in range(model.n_clusters)}
+    columns = {f"cluster {k + 1}": model.memberships_[:, k].round(6) for k in range(model.n_clusters)}
+    if hasattr(model, "memberships_std_"):
+        columns |= {f"error {k + 1}": model.memberships_std_[:, k].round(6) for k in range(model.n_clusters)}
     names = [answers.plan.name(node) for node in range(answers.plan.n_nodes)]
     with whole_file(study.path("memberships.csv")) as temporary:
-        table = pd.DataFrame({"name": names, "cluster": model.labels_ + 1, **columns})
+        table = pd.DataFrame(
+            {"name": names, "cluster": model.labels_ + 1, **columns, "answers": answers.answers_per_node}
+        )
         table.to_csv(temporary, index=False, float_format="%.6g")
     for name, picture in {
         "mask": plot_mask(answers.plan, answers),
@@ -92,9 +98,13 @@ def _score(model: "BeQuec", answers: "Answers", truth: Path) -> dict[str, float]
     if not {"name", "label"} <= set(table.columns):
         raise StudyError(f"{truth} has the columns {', '.join(table.columns)}; it needs name and label")
     nodes = node_indices(table["name"], answers.plan)
-    if len(np.unique(nodes)) != answers.plan.n_nodes or len(nodes) != answers.plan.n_nodes:
-        raise StudyError(
-            f"{truth} labels {len(np.unique(nodes))} of the {answers.plan.n_nodes} items in {len(nodes)} rows; "
-            "it must label each item once"
-        )
+    if len(np.unique(nodes)) != len(nodes):
+        raise StudyError(f"{truth} labels an item twice; label each at most once")
+    if len(nodes) < answers.plan.n_nodes:
+        warn(f"{truth} labels {len(nodes)} of {answers.plan.n_nodes} items; the scores are of these")
     return score_labels(model.labels_[nodes], table["label"].to_numpy())
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity."""
+    return value if abs(value) < float("inf") else None

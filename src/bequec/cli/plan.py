@@ -23,7 +23,7 @@ def plan(
     references: Annotated[int | None, typer.Option(help="Pattern reference: how many reference groups.")] = None,
     degree: Annotated[int | None, typer.Option(help="Pattern spread: blocks per group.")] = None,
     also: Annotated[list[str] | None, typer.Option(help="A further block to ask, as GROUP,GROUP.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random groups.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random groups.")] = 0,
     overwrite: Annotated[bool, typer.Option(help="Replace a study that has no answers yet.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
 ) -> None:
@@ -32,7 +32,7 @@ def plan(
     Example: bequec plan photos/ -k 5 --study dogs
     """
     from bequec.cli.items import read_items
-    from bequec.look.plots.mask import draw_mask
+    from bequec.look.terminal import draw_mask
     from bequec.plan.planning import plan_queries
     from bequec.study import Study
 
@@ -64,13 +64,21 @@ def plan(
             }
         )
         return
-    chosen = "chosen so that about 20 % of the pairs are asked; " if groups is None and group_column is None else ""
     say(draw_mask(made))
     say(
-        f"{made.n_nodes} items in {made.n_groups} groups ({chosen}pattern {pattern}): "
-        f"{made.n_pairs:,} pairs to ask, {100 * made.share_asked:.1f} % of all → {study}"
+        f"{made.n_nodes} items in {made.n_groups} groups{_why(groups, group_column, made.share_asked)}, pattern "
+        f"{pattern}: {made.n_pairs:,} pairs to ask, {100 * made.share_asked:.1f} % of all → {study}"
     )
     say(f"next: bequec ask {study} --sheets 120")
+
+
+def _why(groups: int | None, group_column: str | None, share: float) -> str:
+    """How the number of groups came about, if nobody said it."""
+    if groups is not None or group_column is not None:
+        return ""
+    if share > 0.25:
+        return " (the default: more groups would be so small that some miss a cluster)"
+    return " (the default: about 20 % of the pairs)"
 
 
 def _block(text: str) -> tuple[str, str]:

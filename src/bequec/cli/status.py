@@ -29,7 +29,7 @@ def status(
 
     Example: bequec status dogs
     """
-    from bequec.look.plots.mask import draw_mask
+    from bequec.look.terminal import draw_mask
     from bequec.study import Study
 
     opened = Study.open(study)
@@ -64,8 +64,10 @@ def status(
         f"{study}: {n_answered:,} of {plan.n_pairs:,} pairs answered ({_percent(n_answered, plan.n_pairs)}), "
         f"{len(blocks) - len(waiting)} of {len(blocks)} blocks finished"
     )
-    step = f"bequec learn {study}" if n_answered else f"bequec ask {study} --sheets 120"
-    say(f"next: {step}")
+    if n_answered >= plan.n_pairs / 2:
+        say(f"next: bequec learn {study}")
+    else:
+        say(f"next: bequec ask {study} {'--answers FILE' if n_answered else '--sheets 120'}")
 
 
 def _percent(part: int, whole: int) -> str:

@@ -1,6 +1,7 @@
 """The paper's Algorithm 1: stitch the range space, find its corners, read off the memberships."""
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
@@ -9,31 +10,30 @@ from bequec.errors import AnswersError, PlanError
 from bequec.learn.anchors import scale_groups_to_corners, successive_projection
 from bequec.learn.growing import grow_range_space
 from bequec.learn.interactions import least_squares_interactions
-from bequec.learn.parallel import Mapper
 from bequec.learn.simplex import simplex_least_squares
-from bequec.learn.state import State
-from bequec.learn.stitching import estimate_range_space
+from bequec.learn.stitching import RangeSpace, estimate_range_space
+from bequec.learn.task import State, Task
+from bequec.learn.wide_stitching import wide_range_space
 from bequec.plan.growth import best_growth
 from bequec.plan.identifiable import check_identifiable, is_identifiable
 from bequec.plan.query_plan import BoolArray
 from bequec.plan.sharing import usable_blocks
 
 
-def stitch_and_project(answers: Answers, n_clusters: int, rng: np.random.Generator, mapper: Mapper) -> State:
+def stitch_and_project(task: Task) -> State:
     """Algorithm 1 on the answered blocks."""
-    usable = answered_usable_blocks(answers, n_clusters)
-    start = rng.standard_normal(answers.plan.n_nodes)
-    growth = best_growth(usable, answers.plan.sizes, n_clusters) if answers.plan.sizes.min() < n_clusters else None
-    if growth is None:
-        basis, singular_values = estimate_range_space(answers, usable, n_clusters, start, mapper)
-    else:
-        basis, singular_values = grow_range_space(answers, growth, n_clusters, start)
-    anchors = successive_projection(basis, n_clusters)
+    basis, singular_values, gaps = _range_space(task, estimate_range_space)
+    anchors = successive_projection(basis, task.n_clusters)
     corners = basis[anchors]
-    points = scale_groups_to_corners(basis, corners, answers.plan.starts[:-1])
+    points = scale_groups_to_corners(basis, corners, task.answers.plan.starts[:-1])
     memberships = simplex_least_squares(points, corners)
-    interactions = least_squares_interactions(answers, memberships)
-    return State(memberships, interactions, anchors, basis, singular_values)
+    interactions = least_squares_interactions(task.answers, memberships)
+    return State(basis, singular_values, gaps, memberships, interactions, anchors)
+
+
+def stitch_widely(task: Task) -> State:
+    """Where every refinement starts: the range space stitched on all shared columns."""
+    return State(*_range_space(task, wide_range_space))
 
 
 def answered_usable_blocks(answers: Answers, n_clusters: int) -> BoolArray:
@@ -41,11 +41,11 @@ def answered_usable_blocks(answers: Answers, n_clusters: int) -> BoolArray:
     plan = answers.plan
     if not answers.yes.nnz:
         raise AnswersError(
-            f"none of the {answers.n_answered_pairs} answered pairs is a yes; there is nothing to cluster: "
-            "collect answers, or check that labels and names were read as meant"
+            f"none of the {answers.n_answered_pairs} answered pairs is a yes; there is nothing to cluster: collect "
+            "answers, or check that labels and names were read as meant ('unsure' counts only with unsure='half')"
         )
     check_identifiable(plan, n_clusters, diagonal=answers.diagonal)
-    answered = plan.asked & (answers.answers_per_pair > 0)
+    answered = answers.share_answered_per_block > 0
     if answered.any() and not (answered == plan.asked).all():
         plan = dataclasses.replace(plan, asked=answered)
         if not is_identifiable(plan, n_clusters, diagonal=answers.diagonal):
@@ -56,3 +56,15 @@ def answered_usable_blocks(answers: Answers, n_clusters: int) -> BoolArray:
                 "and without them the groups cannot be tied together; collect answers there (`bequec status`)"
             )
     return usable_blocks(plan, n_clusters, diagonal=answers.diagonal)
+
+
+def _range_space(task: Task, stitch_groups: Callable[..., RangeSpace]) -> RangeSpace:
+    """Stitched group by group, or grown from a seed where some group is smaller than K."""
+    answers, K = task.answers, task.n_clusters
+    start = task.rng.standard_normal(answers.plan.n_nodes)
+    if answers.plan.sizes.min() < K:
+        asked = answers.share_answered_per_block > 0
+        growth = best_growth(asked, task.usable, answers.plan.sizes, K, diagonal=answers.diagonal)
+        if growth is not None:
+            return grow_range_space(answers, growth, K, start)
+    return stitch_groups(answers, task.usable, K, start, task.mapper)

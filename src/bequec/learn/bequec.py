@@ -1,40 +1,64 @@
 """The estimator: reads like the algorithm box."""
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from bequec.ask.answers import Answers, FloatArray
 from bequec.errors import ModelError
-from bequec.learn.algorithm1 import stitch_and_project
+from bequec.learn.algorithm1 import answered_usable_blocks, stitch_and_project, stitch_widely
 from bequec.learn.inputs import as_answers
 from bequec.learn.model_files import read_model, write_model
 from bequec.learn.parallel import Mapper, Progress
-from bequec.learn.state import State
+from bequec.learn.posterior import refine_posterior
+from bequec.learn.subspace import refine_subspace
+from bequec.learn.task import State, Task
 from bequec.plan.identifiable import check_n_clusters
 from bequec.plan.query_plan import IntArray
 
-LEARNED = ("memberships_", "labels_", "interactions_", "anchors_", "basis_", "singular_values_")
-REFINEMENTS: dict[str | None, Callable[[Answers, State], State]] = {None: lambda answers, start: start}
+# How each refinement starts, and the steps that follow.
+START: dict[str | None, Callable[[Task], State]] = {
+    None: stitch_and_project,
+    "subspace": stitch_widely,
+    "posterior": stitch_widely,
+}
+REFINEMENTS: dict[str | None, tuple[Callable[[Task, State], State], ...]] = {
+    None: (),
+    "subspace": (refine_subspace,),
+    "posterior": (refine_subspace, refine_posterior),
+}
+LEARNED = ("memberships_", "labels_", "interactions_", "anchors_", "basis_", "singular_values_", "gaps_")
+OF_POSTERIOR = ("memberships_std_", "log_predictive_per_node_")
 
 
 class BeQuec(ClusterMixin, BaseEstimator):
-    """Mixed memberships from the answered blocks of a graph (Algorithm 1 of the BeQuec paper).
+    """Mixed memberships from the answered blocks of a graph (Algorithm 1 of the BeQuec paper, then refinement).
 
     Parameters
     ----------
     n_clusters : int
         How many clusters to look for, at least 2.
-    refine : None
-        What follows the paper's algorithm; None keeps its result.
+    refine : {None, "subspace", "posterior"}
+        None is the paper's Algorithm 1; "subspace" refines it over the whole mask; "posterior" then gives posterior
+        means, with error bars.
     random_state : int, Generator, RandomState or None
-        Seed of the singular value solver's start vector.
+        Seed of everything random.
     n_jobs : int or None
-        Threads for the independent block SVDs; the result does not depend on it.
+        Threads for independent pieces of work; the result does not depend on it.
+    max_iter : int
+        Most iterations of each stage of the posterior.
+    tol : float
+        The posterior is settled when an iteration moves the memberships by less than this (root mean square).
+    time_limit : float or None
+        Seconds after which the posterior returns the best that it has.
+    keep_covariances : bool
+        Keep ``memberships_covariance_``, N K² numbers.
     callback : callable or None
         Called as ``callback(what, done, total)`` while fitting.
 
@@ -45,13 +69,23 @@ class BeQuec(ClusterMixin, BaseEstimator):
     labels_ : (n_nodes,) array
         The cluster of largest membership.
     interactions_ : (n_clusters, n_clusters) array
-        The probability of a yes between clusters: least squares over the asked blocks, clipped to [0, 1].
+        The probability of a yes between clusters, in [0, 1].
     anchors_ : (n_clusters,) array
         The node taken for the purest of each cluster.
     basis_ : (n_nodes, n_clusters) array
         A basis of the range of the memberships.
     singular_values_ : array
         Of the first SVD, a few more than ``n_clusters`` where there are.
+    gaps_ : array
+        σ_K / σ_{K+1} of every window that was stitched: below about 1.15 a window shows too little.
+    n_iter_ : int
+        Iterations of the posterior's last stage.
+    memberships_std_ : (n_nodes, n_clusters) array
+        Standard errors of the memberships; "posterior" only.
+    log_predictive_, log_predictive_per_node_ : float, (n_nodes,) array
+        Leave-one-out log probability of the answers, in all and by node; "posterior" only.
+    memberships_covariance_ : (n_nodes, n_clusters, n_clusters) array
+        With ``keep_covariances``; "posterior" only.
 
     Examples
     --------
@@ -70,12 +104,20 @@ class BeQuec(ClusterMixin, BaseEstimator):
         refine: str | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        time_limit: float | None = None,
+        keep_covariances: bool = False,
         callback: Progress | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.refine = refine
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.time_limit = time_limit
+        self.keep_covariances = keep_covariances
         self.callback = callback
 
     def fit(self, X: Any, y: None = None) -> Self:
@@ -83,30 +125,53 @@ class BeQuec(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Answers, or (n_nodes, n_nodes) array or sparse matrix
-            A matrix counts as fully observed but for its diagonal; NaN in a dense array is an unknown pair.
+        X : Answers, or (n_nodes, n_nodes) array or sparse matrix, or networkx graph
+            A graph counts as fully observed but for its diagonal; NaN in a dense array is an unknown pair.
         y : None
             Ignored, for scikit-learn's interface.
         """
-        refinement = self._refinement()
+        self._check_parameters()
         answers = as_answers(X)
-        check_n_clusters(self.n_clusters, answers.plan.n_nodes)
-        rng = _generator(self.random_state)
+        task = self._task(answers)
         # One BLAS thread: as fast on such small blocks, and the same bytes whatever the machine's threads.
         with threadpool_limits(limits=1, user_api="blas"):
-            start = stitch_and_project(answers, self.n_clusters, rng, Mapper(self.n_jobs, self.callback))
-            state = refinement(answers, start)
+            state = START[self.refine](task)
+            for refine in REFINEMENTS[self.refine]:
+                state = refine(task, state)
         self._keep(answers, state)
+        if state.unfinished:
+            warnings.warn(state.unfinished, ConvergenceWarning, stacklevel=2)
         return self
 
-    def _refinement(self) -> Callable[[Answers, State], State]:
+    def _check_parameters(self) -> None:
         if self.refine not in REFINEMENTS:
             known = ", ".join(repr(name) for name in REFINEMENTS)
-            raise ModelError(f"refine={self.refine!r} is not available in this version; choose one of: {known}")
-        return REFINEMENTS[self.refine]
+            raise ModelError(f"refine={self.refine!r} is unknown; choose one of: {known}")
+        for name, value, least in (("max_iter", self.max_iter, 1), ("tol", self.tol, 0.0)):
+            if not isinstance(value, int | float | np.number) or not value >= least:
+                raise ModelError(f"{name}={value!r} must be a number of at least {least}")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ModelError(f"time_limit={self.time_limit!r} must be a positive number of seconds, or None")
+        if self.n_jobs == 0:
+            raise ModelError("n_jobs=0 means nobody works; use 1, or -1 for all cores")
+
+    def _task(self, answers: Answers) -> Task:
+        check_n_clusters(self.n_clusters, answers.plan.n_nodes)
+        return Task(
+            answers,
+            answered_usable_blocks(answers, self.n_clusters),
+            int(self.n_clusters),
+            _generator(self.random_state),
+            Mapper(self.n_jobs, self.callback),
+            int(self.max_iter),
+            float(self.tol),
+            self.time_limit,
+        )
 
     def _keep(self, answers: Answers, state: State) -> None:
         """Store the state in the caller's node order, the largest cluster first."""
+        for name in (*OF_POSTERIOR, "memberships_covariance_", "log_predictive_"):
+            self.__dict__.pop(name, None)  # fit starts afresh
         by_size = np.argsort(-state.memberships.sum(axis=0), kind="stable")
         node_at = answers.plan.position_of
         self.memberships_: FloatArray = state.memberships[node_at][:, by_size]
@@ -115,26 +180,39 @@ class BeQuec(ClusterMixin, BaseEstimator):
         self.anchors_: IntArray = answers.plan.order[state.anchors[by_size]]
         self.basis_: FloatArray = state.basis[node_at]
         self.singular_values_: FloatArray = state.singular_values
+        self.gaps_: FloatArray = state.gaps
         self.n_features_in_ = answers.plan.n_nodes
+        self.n_iter_ = state.n_iter
+        if state.covariances is not None and state.log_predictive is not None:
+            covariances = state.covariances[node_at][:, by_size][:, :, by_size]
+            self.memberships_std_ = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
+            self.log_predictive_per_node_ = state.log_predictive[node_at]
+            self.log_predictive_ = float(state.log_predictive.sum())
+            if self.keep_covariances:
+                self.memberships_covariance_ = covariances
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file (.npz with a JSON header)."""
         if not hasattr(self, "memberships_"):
             raise ModelError("this model is not fitted; call fit before save")
         parameters = {"n_clusters": int(self.n_clusters), "refine": self.refine}
-        write_model(path, parameters, {name: getattr(self, name) for name in LEARNED})
+        names = [name for name in (*LEARNED, *OF_POSTERIOR) if hasattr(self, name)]
+        write_model(path, parameters, {name: getattr(self, name) for name in names})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that ``save`` wrote."""
+        """Read a model that ``save`` wrote; what it learned, not how (seed, threads, limits)."""
         parameters, arrays = read_model(path)
         missing = set(LEARNED) - set(arrays)
         if missing:
             raise ModelError(f"{path} lacks {', '.join(sorted(missing))}; write the model again")
-        model = cls(**parameters)
-        for name in LEARNED:
-            setattr(model, name, arrays[name])
+        model = cls(n_clusters=int(parameters["n_clusters"]), refine=parameters.get("refine"))
+        for name in (*LEARNED, *OF_POSTERIOR):
+            if name in arrays:
+                setattr(model, name, arrays[name])
         model.n_features_in_ = len(model.memberships_)
+        if "log_predictive_per_node_" in arrays:
+            model.log_predictive_ = float(arrays["log_predictive_per_node_"].sum())
         return model
 
     def __sklearn_tags__(self) -> Any:

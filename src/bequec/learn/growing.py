@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from bequec.ask.answers import Answers, FloatArray
 from bequec.learn.stitching import MORE_SINGULAR_VALUES, RangeSpace
-from bequec.learn.windows import answered_block, window_svd
+from bequec.learn.windows import answered_block, gap, window_svd
 from bequec.plan.growth import Growth
 
 
@@ -30,7 +30,7 @@ def grow_range_space(answers: Answers, growth: Growth, n_clusters: int, start: F
         own_is_unknown = step.group in step.via and not answers.diagonal
         own = np.flatnonzero(np.isin(at, _positions(answers, (step.group,)))) if own_is_unknown else None
         coordinates[step.side][plan.span(step.group)] = solve_rows(block, known[at], own)
-    return RangeSpace(coordinates["rows"], values)
+    return RangeSpace(coordinates["rows"], values, np.array([gap(values, n_clusters)]))
 
 
 def solve_rows(

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from bequec.ask.answers import Answers, FloatArray
-from bequec.ask.graph import ask_graph
+from bequec.ask.graph import ask_graph, is_networkx
 from bequec.errors import AnswersError
 from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan
 
@@ -15,9 +15,11 @@ CLEAR_STEP = 0.1  # between the distances of observed sets inside groups and acr
 
 
 def as_answers(X: Any) -> Answers:
-    """Answers as they are; a square array or sparse matrix as a graph whose every pair was asked."""
+    """Answers as they are; a square array, sparse matrix or networkx graph as one whose every pair was asked."""
     if isinstance(X, Answers):
         return X
+    if is_networkx(X):
+        return ask_graph(X, QueryPlan(np.zeros(len(X), dtype=int), [(0, 0)]))
     if not sp.issparse(X):
         X = np.asarray(X)
         if X.dtype.kind not in "buif":

@@ -3,6 +3,7 @@
 import numpy as np
 
 from bequec.ask.answers import Answers, FloatArray
+from bequec.learn.symmetric import full, outer_triangles
 
 
 def least_squares_interactions(answers: Answers, memberships: FloatArray) -> FloatArray:
@@ -23,14 +24,22 @@ def normal_equations(answers: Answers, memberships: FloatArray) -> tuple[FloatAr
     diagonal's own terms.
     """
     n_clusters = memberships.shape[1]
-    products = (memberships[:, :, None] * memberships[:, None, :]).reshape(len(memberships), -1)
-    group_sums = np.add.reduceat(products, answers.plan.starts[:-1], axis=0)
-    asked = answers.plan.asked
-    H = answers.baseline * (group_sums.T @ asked @ group_sums)
-    in_asked_loop = np.repeat(asked.diagonal(), answers.plan.sizes)
+    plan = answers.plan
+    group_sums = np.stack([outer_triangles(memberships[plan.span(l)]).sum(axis=0) for l in range(plan.n_groups)])
+    H = answers.baseline * (group_sums.T @ plan.asked @ group_sums)
     # W is one on a given diagonal and zero on an unobserved one, whatever the baseline.
-    H += (float(answers.diagonal) - answers.baseline) * (products[in_asked_loop].T @ products[in_asked_loop])
+    on_diagonal = float(answers.diagonal) - answers.baseline
+    for l in np.flatnonzero(plan.asked.diagonal() & (on_diagonal != 0)).tolist():
+        own = outer_triangles(memberships[plan.span(l)])
+        H += on_diagonal * (own.T @ own)
     if answers.correction is not None:
+        products = outer_triangles(memberships)
         H += products.T @ (answers.correction @ products)
-    H = H.reshape((n_clusters,) * 4).transpose(0, 2, 1, 3).reshape(n_clusters**2, n_clusters**2)
-    return H, memberships.T @ (answers.yes @ memberships)
+    return _unpack(H, n_clusters), memberships.T @ (answers.yes @ memberships)
+
+
+def _unpack(H: FloatArray, n_clusters: int) -> FloatArray:
+    """From [(ac), (bd)] on upper triangles to [(ab), (cd)] on all pairs."""
+    wide = full(full(H, n_clusters).reshape(len(H), -1).T, n_clusters).reshape((n_clusters,) * 4)
+    # full() unpacks its last axis: now [b, d, a, c].
+    return wide.transpose(2, 0, 3, 1).reshape(n_clusters**2, n_clusters**2)

@@ -29,7 +29,9 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         header = json.loads(str(arrays.pop("header")))
     except OSError as reason:
         raise ModelError(f"cannot read {path}: {reason.strerror or reason}; check the path") from reason
-    except (ValueError, KeyError, TypeError, zipfile.BadZipFile) as reason:
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as reason:
         raise ModelError(f"{path} is not a bequec model ({reason}); give a file that model.save wrote") from reason
     check_header(header, path, kind=FORMAT, version=VERSION, error=ModelError)
+    if not isinstance(header.get("parameters"), dict):
+        raise ModelError(f"{path} says nothing of its parameters; write the model again")
     return header["parameters"], arrays

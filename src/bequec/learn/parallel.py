@@ -26,6 +26,6 @@ class Mapper:
         )
         for result in running:
             results.append(result)
-            if self.progress is not None:
+            if self.progress is not None and what:
                 self.progress(what, len(results), len(items))
         return results

@@ -7,17 +7,18 @@ import numpy as np
 from bequec.ask.answers import Answers, FloatArray
 from bequec.learn.parallel import Mapper
 from bequec.learn.stitching_order import stitching_order
-from bequec.learn.windows import window_svd
+from bequec.learn.windows import gap, window_svd
 from bequec.plan.query_plan import BoolArray
 
 MORE_SINGULAR_VALUES = 5  # beyond K, so that the gap can be seen
 
 
 class RangeSpace(NamedTuple):
-    """A basis of range(M), rows in group order, and the singular values of the first SVD."""
+    """A basis of range(M), rows in group order; the first SVD's singular values; σ_K / σ_{K+1} of every window."""
 
     basis: FloatArray
     singular_values: FloatArray
+    gaps: FloatArray
 
 
 def stitch(known_basis: FloatArray, shared_basis: FloatArray) -> FloatArray:
@@ -39,11 +40,11 @@ def estimate_range_space(
     order = stitching_order(usable)
     if not order:  # a single group: nothing to stitch
         left, values, _ = window_svd(answers, [0], [0], n_clusters, start, MORE_SINGULAR_VALUES)
-        return RangeSpace(left, values)
+        return RangeSpace(left, values, np.array([gap(values, n_clusters)]))
 
     def shared_svd(index: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         known, new, column = order[index]
-        return window_svd(answers, [known, new], [column], n_clusters, start, more=0 if index else MORE_SINGULAR_VALUES)
+        return window_svd(answers, [known, new], [column], n_clusters, start, more=1 if index else MORE_SINGULAR_VALUES)
 
     shared = mapper.map("stitching groups", shared_svd, range(len(order)))
     basis = np.empty((plan.n_nodes, n_clusters))
@@ -51,4 +52,5 @@ def estimate_range_space(
     basis[plan.span(first.known)], basis[plan.span(first.new)] = np.split(shared[0][0], [plan.sizes[first.known]])
     for (known, new, _), (left, _, _) in zip(order[1:], shared[1:], strict=True):
         basis[plan.span(new)] = stitch(basis[plan.span(known)], left)
-    return RangeSpace(basis, singular_values=shared[0][1])
+    gaps = np.array([gap(values, n_clusters) for _, values, _ in shared])
+    return RangeSpace(basis, singular_values=shared[0][1], gaps=gaps)

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order
 
 from bequec.plan.query_plan import BoolArray
@@ -31,15 +32,16 @@ def stitching_order(usable: BoolArray) -> list[Stitch]:
         downward = [(r, r - 1) for r in range(middle - 1, 0, -1)]
         ties = upward + downward
     else:
-        visited, parents = breadth_first_order(sharing_graph(usable), _centre(usable), directed=False)
+        sharing = sharing_graph(usable)
+        visited, parents = breadth_first_order(sharing, centre(sharing), directed=False)
         ties = [(int(parents[group]), int(group)) for group in visited[1:]]
     return [Stitch(known, new, int(np.argmax(usable[known] & usable[new]))) for known, new in ties]
 
 
-def _centre(usable: BoolArray) -> int:
-    """The group from which all others are reached in the fewest stitches; the first such."""
-    sharing = (sharing_graph(usable) > 0).astype(np.float32)
-    reached = np.eye(len(usable), dtype=bool)
+def centre(graph: sp.csr_array) -> int:
+    """The vertex of a connected graph from which all others are reached in the fewest steps; the first such."""
+    linked = (graph != 0).astype(np.float32)
+    reached = np.eye(graph.shape[0], dtype=bool)
     while not reached.all(axis=0).any():
-        reached |= (sharing @ reached.astype(np.float32)) > 0
+        reached |= (linked @ reached.astype(np.float32)) > 0
     return int(np.argmax(reached.all(axis=0)))

@@ -14,8 +14,16 @@ NOTHING = 1e-12
 
 
 def answered_block(answers: Answers, l: int, m: int) -> sp.csr_array:
-    """Yes answers per answer: a block that is partly or repeatedly answered is scaled by its answered share."""
-    return answers.block(l, m) / answers.answers_per_pair[l, m]
+    """The mean answer of each pair; a block that is partly answered is scaled by its answered share."""
+    block = answers.mean_yes[answers.plan.span(l)][:, answers.plan.span(m)]
+    return block / answers.share_answered_per_block[l, m]
+
+
+def gap(values: FloatArray, rank: int) -> float:
+    """σ_K / σ_{K+1}: how far the last kept direction stands out; zero where it is not there at all."""
+    if values[rank - 1] <= NOTHING * values[0]:
+        return 0.0
+    return float(values[rank - 1] / values[rank]) if len(values) > rank and values[rank] > 0 else float("inf")
 
 
 def window_svd(

@@ -41,13 +41,20 @@ class Growth:
         return self.known_rows.issuperset(other.seed_rows) and self.known_columns.issuperset(other.seed_columns)
 
 
-def best_growth(usable: BoolArray, sizes: IntArray, n_clusters: int) -> Growth | None:
-    """The growth that reaches the most nodes; None when no seed has K rows and K columns."""
+def best_growth(
+    asked: BoolArray, usable: BoolArray, sizes: IntArray, n_clusters: int, *, diagonal: bool = False
+) -> Growth | None:
+    """The growth that reaches the most nodes; None when no seed has K rows and K columns.
+
+    Seeds are made of ``usable`` blocks; in a step every ``asked`` block counts, a group's own by one node less
+    where its diagonal is unobserved.
+    """
+    counts = np.where(asked, sizes, 0) - np.diag(asked.diagonal() * (not diagonal)).astype(np.int64)
     tried: list[Growth] = []
     for seed in _seeds(usable, sizes, n_clusters):
         if any(growth.contains(seed) for growth in tried):
             continue
-        tried.append(_grow(seed, usable, sizes, n_clusters))
+        tried.append(_grow(seed, counts, n_clusters))
         if len(tried[-1].known_rows) == len(sizes):
             break
     return max(tried, key=lambda growth: sizes[list(growth.known_rows)].sum(), default=None)
@@ -78,19 +85,18 @@ def _seeds(usable: BoolArray, sizes: IntArray, n_clusters: int) -> list[Growth]:
     return [Growth(rows, columns) for _, rows, columns in seeds]
 
 
-def _grow(seed: Growth, usable: BoolArray, sizes: IntArray, n_clusters: int) -> Growth:
+def _grow(seed: Growth, counts: IntArray, n_clusters: int) -> Growth:
     known = {"rows": set(seed.seed_rows), "columns": set(seed.seed_columns)}
     steps: list[GrowthStep] = []
     growing = True
     while growing:
         growing = False
         for side, other in (("rows", "columns"), ("columns", "rows")):
-            is_known = np.zeros(len(sizes), dtype=bool)
+            is_known = np.zeros(len(counts), dtype=bool)
             is_known[list(known[other])] = True
-            reach = (usable & is_known) @ sizes
-            for group in np.flatnonzero(reach >= n_clusters).tolist():
+            for group in np.flatnonzero(counts @ is_known >= n_clusters).tolist():
                 if group not in known[side]:
-                    via = tuple(np.flatnonzero(usable[group] & is_known).tolist())
+                    via = tuple(np.flatnonzero((counts[group] > 0) & is_known).tolist())
                     steps.append(GrowthStep(side, group, via))  # type: ignore[arg-type]
                     known[side].add(group)
                     growing = True

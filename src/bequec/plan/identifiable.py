@@ -5,7 +5,7 @@ import numpy as np
 from bequec.errors import PlanError
 from bequec.plan.growth import best_growth
 from bequec.plan.patterns import Block
-from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan, shortened
+from bequec.plan.query_plan import BoolArray, QueryPlan, shortened
 from bequec.plan.sharing import is_connected_by_sharing, sharing_components, usable_blocks
 from bequec.plan.spanning import cheapest_spanning_blocks
 
@@ -22,6 +22,7 @@ def is_identifiable(plan: QueryPlan, n_clusters: int, *, diagonal: bool = False)
     >>> is_identifiable(QueryPlan([0] * 9 + [1] * 9, [(0, 1)]), n_clusters=3)
     False
     """
+    check_n_clusters(n_clusters, plan.n_nodes)
     return not _cut_off_groups(plan, n_clusters, diagonal=diagonal)
 
 
@@ -41,10 +42,16 @@ def check_identifiable(plan: QueryPlan, n_clusters: int, *, diagonal: bool = Fal
         return
     named = shortened([plan.group_name(l) for l in cut_off])
     mending = mending_blocks(plan, n_clusters, diagonal=diagonal)
+    if not mending and plan.n_groups == 1:
+        raise PlanError(
+            f"{plan.n_nodes} nodes are too few for {n_clusters} clusters: even with every pair asked they are not "
+            f"identified; about {4 * n_clusters + 4} nodes are the least, use fewer clusters or more nodes"
+        )
     if not mending:
         raise PlanError(
             f"the groups are too small for {n_clusters} clusters (they have {plan.sizes.min()} to {plan.sizes.max()} "
-            f"nodes): groups {named} cannot be tied to the rest; use fewer groups or fewer clusters"
+            f"nodes): groups {named} cannot be tied to the rest; "
+            "use fewer, larger groups, fewer clusters, or pattern 'reference' with more references"
         )
     blocks = [f"({plan.group_name(l)}, {plan.group_name(m)})" for l, m in mending]
     options = " ".join(f"--also {plan.group_name(l)},{plan.group_name(m)}" for l, m in mending[:8])
@@ -77,7 +84,7 @@ def mending_blocks(plan: QueryPlan, n_clusters: int, *, diagonal: bool = False) 
     if plan.sizes.min() < n_clusters:
         if plan.n_groups > MOST_SMALL_GROUPS:
             return []
-        return _mend_small_groups(plan.sizes, usable, possible, n_clusters)
+        return _mend_small_groups(plan, usable, possible, n_clusters, diagonal=diagonal)
     n_pairs = np.outer(plan.sizes, plan.sizes).astype(float)
     n_pairs[np.diag_indices_from(n_pairs)] /= 2
     cost = np.where(usable, 0.0, np.where(possible, n_pairs, np.inf))
@@ -89,7 +96,7 @@ def _cut_off_groups(plan: QueryPlan, n_clusters: int, *, diagonal: bool) -> list
     """The groups whose memberships cannot be tied to the largest part."""
     usable = usable_blocks(plan, n_clusters, diagonal=diagonal)
     if plan.sizes.min() < n_clusters:
-        growth = best_growth(usable, plan.sizes, n_clusters)
+        growth = best_growth(plan.asked, usable, plan.sizes, n_clusters, diagonal=diagonal)
         reached = growth.known_rows if growth else frozenset()
         return [l for l in range(plan.n_groups) if l not in reached]
     if is_connected_by_sharing(usable):
@@ -101,13 +108,16 @@ def _cut_off_groups(plan: QueryPlan, n_clusters: int, *, diagonal: bool) -> list
     return [int(l) for l in np.flatnonzero(component != n_nodes.argmax())]
 
 
-def _mend_small_groups(sizes: IntArray, usable: BoolArray, possible: BoolArray, n_clusters: int) -> list[Block]:
+def _mend_small_groups(
+    plan: QueryPlan, usable: BoolArray, possible: BoolArray, n_clusters: int, *, diagonal: bool
+) -> list[Block]:
     """Ask cut-off groups about the largest groups until growth reaches everybody."""
+    sizes = plan.sizes
     largest_first = np.argsort(-sizes, kind="stable").tolist()
-    asked = usable.copy()
+    asked, usable = plan.asked.copy(), usable.copy()
     added: list[Block] = []
     while True:
-        growth = best_growth(asked, sizes, n_clusters)
+        growth = best_growth(asked, usable, sizes, n_clusters, diagonal=diagonal)
         known = growth.known_columns if growth else frozenset()
         cut_off = [l for l in range(len(sizes)) if not growth or l not in growth.known_rows]
         if not cut_off:
@@ -117,10 +127,11 @@ def _mend_small_groups(sizes: IntArray, usable: BoolArray, possible: BoolArray, 
             (min(l, m), max(l, m))
             for l in [*cut_off, *largest_first]
             for m in sorted(largest_first, key=lambda m: m not in known)
-            if possible[l, m] and not asked[l, m]
+            if not asked[l, m]
         ]
         if not candidates:
             return []
         l, m = candidates[0]
         asked[l, m] = asked[m, l] = True
+        usable[l, m] = usable[m, l] = possible[l, m]
         added.append((l, m))

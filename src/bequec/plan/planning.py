@@ -1,5 +1,7 @@
 """From "I have 900 items and five clusters" to a plan that can work."""
 
+import logging
+import math
 from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
@@ -11,6 +13,9 @@ from bequec.plan.patterns import Block, diagonal_blocks, random_blocks, referenc
 from bequec.plan.query_plan import IntArray, QueryPlan
 from bequec.plan.sharing import completes_its_diagonal
 
+logger = logging.getLogger("bequec")
+
+MOST_NODES = 200_000_000
 PATTERNS = ("diagonal", "random", "reference", "spread")
 
 
@@ -37,7 +42,7 @@ def plan_queries(
         How many clusters are looked for.
     n_groups : int, optional
         How many groups to draw. Default: about 20 % of the pairs are asked (15 groups with the
-        diagonal pattern), fewer groups where they would be too small for ``n_clusters``.
+        diagonal pattern); fewer groups, and so more pairs, where some would miss a cluster.
     pattern : {"diagonal", "random", "reference", "spread"}
         "diagonal" asks each group about itself and the next; "random" a random chain of the edge
         query principle; "reference" all groups about ``n_references`` groups; "spread" each group
@@ -61,6 +66,7 @@ def plan_queries(
     QueryPlan(900 nodes in 15 groups, 29 of 120 blocks asked: 76950 pairs, 19.0 %)
     """
     rng = np.random.default_rng(random_state)
+    names, groups = (None if given is None else list(given) for given in (names, groups))
     _check_pattern_options(pattern, n_references, degree)
     if n_clusters is None:
         raise PlanError("n_clusters is required: say how many clusters to look for, e.g. n_clusters=5")
@@ -76,6 +82,7 @@ def plan_queries(
     else:
         if n_groups is None:
             n_groups = default_n_groups(n_nodes, n_clusters, pattern, n_references, degree)
+            logger.info("n_groups is not given: %d groups are drawn", n_groups)
         _check_n_groups(n_groups, n_nodes, n_clusters)
         group_of = draw_groups(n_nodes, n_groups, rng)
 
@@ -90,7 +97,12 @@ def plan_queries(
 
 def with_blocks(plan: QueryPlan, also: Sequence[tuple[int | str, int | str]]) -> QueryPlan:
     """The same plan with further blocks asked, given by group indices or names."""
-    blocks = [(plan.group_index(l), plan.group_index(m)) for l, m in also]
+    try:
+        blocks = [(plan.group_index(l), plan.group_index(m)) for l, m in also]
+    except (TypeError, ValueError) as reason:
+        if isinstance(reason, PlanError):
+            raise
+        raise PlanError(f"also={also!r} must list pairs of groups, e.g. [(0, 3)]") from reason
     return QueryPlan(plan.group_of, [*map(tuple, plan.blocks.tolist()), *blocks], plan.names, plan.group_names)
 
 
@@ -108,9 +120,11 @@ def default_n_groups(
         "reference": 10 * (n_references or 1),
         "spread": 5 * (degree or 3),
     }
-    # A diagonal block must determine its own diagonal, with some room to spare.
-    sizes = np.arange(2 * n_clusters + 2, 4 * n_clusters + 8)
+    sizes = np.arange(2 * n_clusters + 2, 4 * n_clusters + 200)
     smallest = int(sizes[completes_its_diagonal(sizes, n_clusters)][0])
+    # Each group should meet each cluster: n = K log(20 K L) leaves one chance in twenty that any of L groups of n
+    # misses any of K equal clusters.
+    smallest = max(smallest, math.ceil(n_clusters * math.log(20 * n_clusters * wanted[pattern])))
     fewest = 3 if pattern == "spread" else 1
     return max(fewest, min(wanted[pattern], n_nodes // smallest))
 
@@ -159,6 +173,8 @@ def _agreed_n_nodes(n_nodes: int | None, names: Sequence[Hashable] | None, group
     value = next(iter(said.values()))
     if not isinstance(value, int | np.integer) or value < 2:
         raise PlanError(f"n_nodes must be a whole number of at least 2, got {value!r}")
+    if value > MOST_NODES:
+        raise PlanError(f"n_nodes={value} is more than fits in memory here (at most {MOST_NODES})")
     return int(value)
 
 

@@ -28,7 +28,7 @@ class QueryPlan:
     group_of : (n_nodes,) whole numbers 0 … n_groups − 1
         The group of each node; every group has at least one node.
     asked : (n_groups, n_groups) symmetric boolean array or sparse array, or a list of blocks (l, m)
-        The asked blocks. Block (l, l) asks the pairs inside group l.
+        The asked blocks. Block (l, l) asks the pairs inside group l. Whole numbers, two a row, are blocks.
     names : sequence of unique names, optional
         What the nodes are called; without it they are called 0 … n_nodes − 1.
     group_names : sequence of unique texts, optional
@@ -160,13 +160,15 @@ class QueryPlan:
         return str(int(group)) if self.group_names is None else self.group_names[group]
 
     def group_index(self, group: int | str) -> int:
-        """The index of a group given by its name or index."""
-        names = [self.group_name(l) for l in range(self.n_groups)]
-        if str(group) in names:
-            return names.index(str(group))
+        """The index of a group: a text is its name, a whole number its index."""
+        if isinstance(group, str):
+            names = [self.group_name(l) for l in range(self.n_groups)]
+            if group in names:
+                return names.index(group)
+            raise PlanError(f"there is no group {group!r}; the groups are {shortened(names)}")
         if isinstance(group, int | np.integer) and 0 <= group < self.n_groups:
             return int(group)
-        raise PlanError(f"there is no group {group!r}; the groups are {shortened(names)}")
+        raise PlanError(f"there is no group {group!r}; group indices are 0 … {self.n_groups - 1}")
 
     # --- pairs -------------------------------------------------------------------------------------------
 
@@ -210,9 +212,11 @@ class QueryPlan:
             group_of, asked, names, group_names = (value[key] for key in ("group_of", "asked", "names", "group_names"))
         except KeyError as missing:
             raise PlanError(f"{path} lacks {missing}; write the plan again") from missing
-        # JSON has no tuples: names such as (0, 1), common in networkx, come back as lists.
-        names = None if names is None else [tuple(n) if isinstance(n, list) else n for n in names]
-        return cls(group_of, [tuple(block) for block in asked], names, group_names)
+        names = None if names is None else [_hashable(name) for name in names]
+        try:
+            return cls(group_of, [tuple(block) for block in asked], names, group_names)
+        except TypeError as reason:
+            raise PlanError(f"{path} is not a plan that can be read ({reason}); write the plan again") from reason
 
 
 def shortened(values: Sequence[object], most: int = 8) -> str:
@@ -247,8 +251,11 @@ def _check_group_of(group_of: npt.ArrayLike) -> IntArray:
 
 def _check_asked(asked: Any, n_groups: int) -> BoolArray:
     if sp.issparse(asked):
-        asked = asked.toarray()
-    if isinstance(asked, np.ndarray) and (asked.dtype == bool or asked.shape == (n_groups, n_groups)):
+        asked = asked.toarray().astype(bool)
+    if isinstance(asked, list | tuple) and asked and not isinstance(asked[0], tuple):
+        asked = np.asarray(asked)
+    # A matrix is boolean. Whole numbers are a list of blocks, two a row, unless their shape says otherwise.
+    if isinstance(asked, np.ndarray) and (asked.dtype == bool or (asked.ndim == 2 and asked.shape[1] != 2)):
         matrix = _check_asked_matrix(asked, n_groups)
     else:
         matrix = _blocks_to_matrix(asked, n_groups)
@@ -275,9 +282,12 @@ def _check_asked_matrix(asked: npt.NDArray[Any], n_groups: int) -> BoolArray:
 
 
 def _blocks_to_matrix(asked: Any, n_groups: int) -> BoolArray:
-    blocks = list(asked)
-    if blocks and all(isinstance(value, bool | np.bool_) for row in blocks for value in row):
-        return _check_asked_matrix(np.asarray(blocks), n_groups)
+    try:
+        blocks = [tuple(block) for block in asked]
+    except TypeError as reason:
+        raise PlanError(
+            f"asked must be a boolean (L, L) array or a list of blocks (l, m), got {type(asked).__name__}"
+        ) from reason
     matrix = np.zeros((n_groups, n_groups), dtype=bool)
     for block in blocks:
         if len(block) != 2 or not all(isinstance(l, int | np.integer) and 0 <= l < n_groups for l in block):
@@ -287,14 +297,23 @@ def _blocks_to_matrix(asked: Any, n_groups: int) -> BoolArray:
     return matrix
 
 
+def _hashable(name: Any) -> Any:
+    """JSON has no tuples: names such as (0, 1), common in networkx, come back as lists."""
+    return tuple(_hashable(part) for part in name) if isinstance(name, list) else name
+
+
 def _check_names(names: Sequence[Hashable] | None, n_expected: int, of: str) -> tuple[Hashable, ...] | None:
     if names is None:
         return None
-    # .tolist() turns numpy scalars into plain Python ones, which JSON can hold.
-    names = tuple(names.tolist() if isinstance(names, np.ndarray) else names)
+    # JSON holds plain Python values, not numpy's.
+    names = tuple(name.item() if isinstance(name, np.generic) else name for name in names)
     if len(names) != n_expected:
         raise PlanError(f"{len(names)} names for {n_expected} {of}; give one name each")
-    if len(set(names)) != len(names):
+    try:
+        n_different = len(set(names))
+    except TypeError as reason:
+        raise PlanError(f"names of {of} must be texts or numbers ({reason})") from reason
+    if n_different != len(names):
         seen: set[Hashable] = set()
         repeated = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise PlanError(f"the name {repeated!r} is given to several {of}; names must be unique, rename or remove one")

@@ -119,6 +119,8 @@ def draw_answers(
 def _plant(
     plan: QueryPlan, memberships: FloatArray, between: float, average_degree: float | None, rng: np.random.Generator
 ) -> Planted:
+    if not 0 <= between <= 1:
+        raise BequecError(f"between={between:g} must be a probability in [0, 1]")
     interactions = draw_interactions(memberships.shape[1], between, rng)
     if average_degree is not None:
         interactions *= average_degree / _expected_degree(plan, memberships, interactions)

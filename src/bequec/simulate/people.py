@@ -45,9 +45,14 @@ def simulate_people(
     for what, rate in (("error_rate", false_no), ("error_rate", false_yes), ("unsure_rate", unsure_rate)):
         if not 0 <= rate <= 1:
             raise BequecError(f"{what}={rate:g} must be a probability in [0, 1]")
+    for what, count in (("questions_each", questions_each), ("opinions", opinions)):
+        if count < 1:
+            raise BequecError(f"{what}={count} must be at least 1")
     rng = np.random.default_rng(random_state)
     # Whole rounds over all questions, each in a new order: nobody meets a question twice.
     question = np.concatenate([rng.permutation(plan.n_pairs) for _ in range(opinions)])
+    sheets_each = -(-plan.n_pairs // questions_each)
+    worker = np.concatenate([r * sheets_each + np.arange(plan.n_pairs) // questions_each + 1 for r in range(opinions)])
     left, right = pairs_numbered(plan, question)
     labels = None if callable(same) else np.asarray(same)
     truth = np.asarray(same(left, right)) if labels is None else labels[left] == labels[right]  # type: ignore[operator]
@@ -57,7 +62,7 @@ def simulate_people(
     names = np.fromiter((plan.name(node) for node in range(plan.n_nodes)), dtype=object, count=plan.n_nodes)
     return pd.DataFrame(
         {
-            "worker": np.arange(len(question)) // questions_each + 1,
+            "worker": worker,
             "question": question,
             "left": names[left],
             "right": names[right],

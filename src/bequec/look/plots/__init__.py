@@ -1,12 +1,11 @@
 """All drawing is here."""
 
 from bequec.look.plots.charts import plot_heat_map, plot_interactions, plot_singular_values
-from bequec.look.plots.mask import draw_mask, plot_mask
+from bequec.look.plots.mask import plot_mask
 from bequec.look.plots.simplex import plot_simplex
 from bequec.look.plots.style import save_picture
 
 __all__ = [
-    "draw_mask",
     "plot_heat_map",
     "plot_interactions",
     "plot_mask",

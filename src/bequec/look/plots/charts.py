@@ -46,13 +46,15 @@ def plot_interactions(interactions: FloatArray) -> Figure:
     size = 1.6 + 0.42 * len(interactions)
     figure, axes = new_figure(min(size, 6.5), min(size, 6.5))
     blues = LinearSegmentedColormap.from_list("yes", ["#f2f5f9", COLOURS[0]])
-    axes.imshow(interactions, cmap=blues, vmin=0, vmax=1)
+    largest = max(float(interactions.max()), 1e-12)
+    axes.imshow(interactions, cmap=blues, vmin=0, vmax=largest)
     ticks = [str(k + 1) for k in range(len(interactions))]
     axes.set_xticks(range(len(ticks)), ticks)
     axes.set_yticks(range(len(ticks)), ticks)
     if len(interactions) <= 12:
         for (row, column), value in np.ndenumerate(interactions):
-            shade = "white" if value > 0.6 else "#222222"
-            axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color=shade)
+            shade = "white" if value > 0.6 * largest else "#222222"
+            text = f"{value:.2f}" if largest > 0.1 else f"{value:.1g}"
+            axes.text(column, row, text, ha="center", va="center", fontsize=7, color=shade)
     label(axes, x="cluster", y="cluster")
     return figure

@@ -7,12 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bequec.ask.answers import FloatArray
+from bequec.errors import ModelError
 from bequec.learn.bequec import BeQuec
 from bequec.look.plots.style import colour
 from bequec.look.report.thumbnails import thumbnail
 from bequec.plan.query_plan import QueryPlan
 
 N_SHOWN = 8
+PURE = 0.95  # nobody purer is called mixed
 
 
 class Item(NamedTuple):
@@ -37,6 +39,8 @@ class Cluster(NamedTuple):
 
 def describe_clusters(model: BeQuec, plan: QueryPlan, images: Sequence[str | os.PathLike[str]] | None) -> list[Cluster]:
     """Each cluster with the items that show it best, and those that it shares most with others."""
+    if images is not None and len(images) != plan.n_nodes:
+        raise ModelError(f"{len(images)} images for {plan.n_nodes} nodes; give one each")
 
     def item(node: int) -> Item:
         picture = thumbnail(images[node]) if images is not None else None
@@ -46,6 +50,7 @@ def describe_clusters(model: BeQuec, plan: QueryPlan, images: Sequence[str | os.
     for k in range(model.n_clusters):
         members = np.flatnonzero(model.labels_ == k)
         by_purity = members[np.argsort(-model.memberships_[members, k], kind="stable")]
+        mixed = [node for node in by_purity[N_SHOWN:][::-1] if model.memberships_[node, k] < PURE][:N_SHOWN]
         clusters.append(
             Cluster(
                 number=k + 1,
@@ -54,8 +59,7 @@ def describe_clusters(model: BeQuec, plan: QueryPlan, images: Sequence[str | os.
                 weight=float(model.memberships_[:, k].sum()),
                 inside=float(model.interactions_[k, k]),
                 purest=[item(node) for node in by_purity[:N_SHOWN]],
-                # An item is shown once: small clusters may have nobody left for the second row.
-                most_mixed=[item(node) for node in by_purity[N_SHOWN:][::-1][:N_SHOWN]],
+                most_mixed=[item(node) for node in mixed],
             )
         )
     return clusters

@@ -9,6 +9,7 @@ from bequec import __version__
 from bequec.ask.answers import Answers
 from bequec.files import write_text
 from bequec.learn.bequec import BeQuec
+from bequec.learn.inputs import as_answers
 from bequec.look.plots.charts import plot_heat_map, plot_interactions, plot_singular_values
 from bequec.look.plots.mask import plot_mask
 from bequec.look.plots.simplex import plot_simplex
@@ -32,13 +33,15 @@ def write_report(
     ----------
     path : path of the HTML file
     model : fitted BeQuec
-    answers : the Answers that it was fitted to
+    answers : the Answers, or the graph, that it was fitted to
     title : str
     images : sequence of image files, optional
         One a node, for thumbnails.
     scores : mapping, optional
         Scores against a known truth, by name.
     """
+    answers = as_answers(answers)
+    verdict = judge(model, answers)
     environment = Environment(
         loader=PackageLoader("bequec.look.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -48,10 +51,12 @@ def write_report(
         plan=answers.plan,
         answers=answers,
         model=model,
-        verdict=judge(model, answers),
+        verdict=verdict,
         clusters=describe_clusters(model, answers.plan, images),
         scores=scores or {},
         n_mixed=int((model.memberships_.max(axis=1) < 0.6).sum()),
+        n_unanswered=int((answers.answers_per_node == 0).sum()),
+        has_images=images is not None,
         pictures={
             "mask": inline_svg(plot_mask(answers.plan, answers)),
             "simplex": inline_svg(plot_simplex(model.memberships_)),

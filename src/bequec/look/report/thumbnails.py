@@ -9,11 +9,12 @@ SIDE = 112
 
 def thumbnail(path: str | os.PathLike[str]) -> str | None:
     """The image as a data address of at most ``SIDE`` pixels a side; None if it cannot be read."""
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
         with Image.open(path) as image:
-            small = image.convert("RGB")
+            upright = ImageOps.exif_transpose(image)  # photos of phones often lie on their side
+            small = upright.convert("RGB")
             small.thumbnail((SIDE, SIDE))
     except (OSError, UnidentifiedImageError, Image.DecompressionBombError):
         return None

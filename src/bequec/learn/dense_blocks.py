@@ -1,0 +1,51 @@
+"""The answered blocks as dense arrays, for sums over every asked pair with a weight of its own."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bequec.ask.answers import Answers
+
+Single = npt.NDArray[np.float32]
+
+MOST_PAIRS = 100_000_000  # 400 MB in single precision
+
+
+def fits_densely(answers: Answers) -> bool:
+    """Whether every asked pair can be visited one by one."""
+    return answers.plan.n_pairs <= MOST_PAIRS
+
+
+class DenseBlock(NamedTuple):
+    """One asked block l ≤ m: share of yes a = A / W and number of answers W (zero where a pair has none)."""
+
+    rows: slice
+    columns: slice
+    mean: Single
+    total: Single | None
+    is_loop: bool
+
+
+class DenseBlocks:
+    """All asked blocks of some answers; single precision, as answers are noisier than its rounding."""
+
+    def __init__(self, answers: Answers) -> None:
+        self.plan = answers.plan
+        self.diagonal = answers.diagonal
+        self.blocks = [self._read(answers, l, m) for l, m in answers.plan.blocks.tolist()]
+
+    def __iter__(self) -> Iterator[DenseBlock]:
+        return iter(self.blocks)
+
+    def _read(self, answers: Answers, l: int, m: int) -> DenseBlock:
+        mean = answers.block(l, m).toarray().astype(np.float32)
+        total: Single | None = None
+        if answers.correction is not None:
+            total = answers.block_totals(l, m).astype(np.float32)
+            mean /= np.maximum(total, np.float32(1e-6))
+        elif l == m and not answers.diagonal:
+            total = np.ones_like(mean)
+            np.fill_diagonal(total, 0.0)
+        return DenseBlock(answers.plan.span(l), answers.plan.span(m), mean, total, l == m)

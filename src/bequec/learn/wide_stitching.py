@@ -1,0 +1,62 @@
+"""The range space stitched on all shared columns along a shallow tree: where every refinement starts.
+
+The paper stitches two groups through one column group; here through every column group that both were asked
+about, which halves the noise for the same answers.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+
+from bequec.ask.answers import Answers, FloatArray
+from bequec.learn.parallel import Mapper
+from bequec.learn.stitching import MORE_SINGULAR_VALUES, RangeSpace, stitch
+from bequec.learn.stitching_order import centre
+from bequec.learn.windows import gap, window_svd
+from bequec.plan.query_plan import BoolArray, IntArray
+
+
+def wide_range_space(
+    answers: Answers, usable: BoolArray, n_clusters: int, start: FloatArray, mapper: Mapper
+) -> RangeSpace:
+    """Estimate range(M) by stitching along the heaviest tree of the sharing graph, without loss of scale.
+
+    Each stitch attenuates (least squares on noisy regressors). Memberships sum to one, so U h = 1 for some h; each
+    new group is scaled to mean(U_new h) = 1, which stops the drift of the scale.
+    """
+    plan = answers.plan
+    ties = tree_ties(usable, plan.sizes)
+    if not ties:
+        left, values, _ = window_svd(answers, [0], [0], n_clusters, start, MORE_SINGULAR_VALUES)
+        return RangeSpace(left, values, np.array([gap(values, n_clusters)]))
+
+    def shared_svd(index: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        known, new = ties[index]
+        columns = np.flatnonzero(usable[known] & usable[new]).tolist()
+        return window_svd(answers, [known, new], columns, n_clusters, start, more=1 if index else MORE_SINGULAR_VALUES)
+
+    shared = mapper.map("stitching groups", shared_svd, range(len(ties)))
+    basis = np.empty((plan.n_nodes, n_clusters))
+    known, new = ties[0]
+    basis[plan.span(known)], basis[plan.span(new)] = np.split(shared[0][0], [plan.sizes[known]])
+    h, *_ = np.linalg.lstsq(shared[0][0], np.ones(len(shared[0][0])), rcond=None)
+    for (known, new), (left, _, _) in zip(ties[1:], shared[1:], strict=True):
+        rows = stitch(basis[plan.span(known)], left)
+        level = float((rows @ h).mean())
+        basis[plan.span(new)] = rows / level if level > 0.1 else rows
+    gaps = np.array([gap(values, n_clusters) for _, values, _ in shared])
+    return RangeSpace(basis, singular_values=shared[0][1], gaps=gaps)
+
+
+def tree_ties(usable: BoolArray, sizes: IntArray) -> list[tuple[int, int]]:
+    """(known, new) along the spanning tree with the most shared column nodes, breadth first from its centre."""
+    asked = sp.csr_array(usable.astype(float))
+    shared = (asked @ sp.diags_array(sizes.astype(float)) @ asked).tocsr()
+    shared.setdiag(0)
+    shared.eliminate_zeros()
+    shared.data = -shared.data  # the minimum spanning tree of negative weights is the heaviest
+    tree = minimum_spanning_tree(shared)
+    linked = (tree != 0).astype(float)
+    linked = (linked + linked.T).tocsr()
+    visited, parents = breadth_first_order(linked, centre(linked), directed=False)
+    return [(int(parents[group]), int(group)) for group in visited[1:]]
