@@ -103,8 +103,8 @@ def _moments_on_faces(
 ) -> Moments:
     """Atoms on each node's likeliest clusters; outside of them a membership is small and its posterior a gamma.
 
-    Near zero the density of x_k is x_k^(ν_k − 1) exp(−λ_k x_k), λ_k how much slower the likelihood rises along
-    cluster k than along the node's own: mean ν_k / λ_k, E[log x_k] = ψ(ν_k) − log λ_k.
+    Near zero the density of x_k is x_k^(ν_k − 1) exp(−λ_k x_k − ½ h_k x_k²), λ_k how much slower the likelihood rises
+    along cluster k than along the node's own: a gamma of that ν_k and a rate of about λ_k, at least √h_k.
     """
     n_nodes, K = b.shape
     slope = b - np.einsum("nab,nb->na", H, current)
@@ -115,7 +115,10 @@ def _moments_on_faces(
     mean_on, covariance_on, logs_on = _moments(
         atoms, b[rows, face], triangles(H[rows[:, :, None], face[:, :, None], face[:, None, :]]), concentration[face]
     )
-    rate = np.maximum(level - slope, concentration.sum()) + concentration
+    slower = np.maximum(level - slope, 0.0)
+    curvature = np.diagonal(H, axis1=1, axis2=2)
+    # The larger root of rate² = rate λ + h (1 + ν): λ far from the face, √h where cluster k nearly belongs to it.
+    rate = (slower + np.sqrt(slower**2 + 4 * curvature * (1 + concentration))) / 2 + concentration.sum()
     mean, logs = concentration / rate, digamma(concentration) - np.log(rate)
     outside = mean.sum(axis=1) - mean[rows, face].sum(axis=1)
     mean[rows, face] = mean_on * (1 - np.minimum(outside, 0.5))[:, None]

@@ -21,7 +21,7 @@ from bequec.learn.dense_blocks import DenseBlocks, fits_densely
 from bequec.learn.dirichlet import fit_concentration
 from bequec.learn.interactions import least_squares_interactions
 from bequec.learn.simplex import simplex_least_squares
-from bequec.learn.split_merge import apply_move, propose_moves
+from bequec.learn.split_merge import propose_moves
 from bequec.learn.subspace import draw_centroids
 from bequec.learn.task import State, Task
 
@@ -109,7 +109,7 @@ def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
         if task.out_of_time():
             break
         seed = int(task.rng.integers(2**31))
-        moved = [apply_move(best.belief.memberships, move) for move in propose_moves(blocks, best.belief)]
+        moved = list(propose_moves(task.answers, blocks, best.belief))
         race = functools.partial(run_from, task.answers, blocks, sharpness=RACE, n_cavity=0, n_atoms=COARSE // 2)
         raced = task.mapper.map("", functools.partial(race, seed=seed), moved)
         finalists = sorted(raced, key=lambda run: -run.score)[:FINALISTS]

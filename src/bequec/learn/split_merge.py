@@ -2,46 +2,59 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from bequec.ask.answers import FloatArray
+from bequec.ask.answers import Answers, FloatArray
 from bequec.learn.cavity import Belief, probabilities
-from bequec.learn.dense_blocks import DenseBlocks
+from bequec.learn.dense_blocks import DenseBlocks, Single
+from bequec.learn.interactions import least_squares_interactions
 
 MOST_SPLITS, MOST_MERGES = 3, 6
 
 
-class Move(NamedTuple):
-    """Split cluster ``split`` along a direction, merge clusters ``first`` and ``second``."""
-
-    split: int
-    direction: FloatArray
-    first: int
-    second: int
-
-
-def propose_moves(blocks: DenseBlocks, belief: Belief) -> Iterator[Move]:
-    """The most promising splits, each with the cheapest merges of two other clusters."""
-    structure = cluster_structure(blocks, belief)
+def propose_moves(answers: Answers, blocks: DenseBlocks, belief: Belief) -> Iterator[FloatArray]:
+    """Memberships after promising moves: a split of one cluster with a merge of two others, or two split anew."""
+    structure = cluster_structure(blocks, belief, belief.memberships)
     merges = _merges_by_loss(belief)
+    M = belief.memberships
     for k in sorted(range(len(structure)), key=lambda k: -structure[k][0])[:MOST_SPLITS]:
-        others = [pair for pair in merges if k not in pair][:MOST_MERGES]
-        yield from (Move(k, structure[k][1], *pair) for pair in others)
+        for a, b in [pair for pair in merges if k not in pair][:MOST_MERGES]:
+            kept = [j for j in range(M.shape[1]) if j not in (k, a, b)]
+            yield np.column_stack([M[:, kept], split(M[:, k], structure[k][1]), M[:, a] + M[:, b]])
+    for a, b in merges[:MOST_MERGES]:
+        yield resplit(answers, blocks, belief, a, b)
 
 
-def cluster_structure(blocks: DenseBlocks, belief: Belief) -> list[tuple[float, FloatArray]]:
-    """For each cluster: how far the residuals among its members stand out of noise, and in which direction.
+def resplit(answers: Answers, blocks: DenseBlocks, belief: Belief, a: int, b: int) -> FloatArray:
+    """Memberships with clusters a and b merged, and split again where the residuals of the merged model say."""
+    M = belief.memberships
+    kept = [j for j in range(M.shape[1]) if j not in (a, b)]
+    merged = np.column_stack([M[:, kept], M[:, a] + M[:, b]])
+    model = belief._replace(memberships=merged, interactions=least_squares_interactions(answers, merged))
+    [(_, direction)] = cluster_structure(blocks, model, merged[:, -1:])
+    return np.column_stack([M[:, kept], split(merged[:, -1], direction)])
 
-    The largest eigenvalue of D R D, R_ij = √w (a − p) the whitened residual and D = diag(m_k), in units of what
+
+def split(own: FloatArray, direction: FloatArray) -> FloatArray:
+    """One cluster's memberships shared out to two, by the side of the direction that each node is on."""
+    side = np.where(own > 1e-6, direction / np.maximum(own, 0.05), 0.0)
+    inside = own > 0.3
+    spread = np.std(side[inside]) if inside.sum() > 3 else np.std(side)
+    share = 1 / (1 + np.exp(-3 * side / max(float(spread), 1e-12)))
+    return np.column_stack([own * share, own * (1 - share)])
+
+
+def cluster_structure(blocks: DenseBlocks, belief: Belief, members: FloatArray) -> list[tuple[float, FloatArray]]:
+    """For each column of members: how far the residuals among them stand out of noise, and in which direction.
+
+    The largest eigenvalue of D R D, R_ij = √w (a − p) the whitened residual and D = diag(members), in units of what
     independent noise of variance one would reach. A cluster that hides two shows a large one: its eigenvector is
     positive on one and negative on the other.
     """
-    M = belief.memberships
     residuals = _whitened_residuals(blocks, belief)
-    n_nodes, K = M.shape
+    n_nodes = len(members)
     plan = blocks.plan
 
     def multiply(x: FloatArray) -> FloatArray:
@@ -54,26 +67,13 @@ def cluster_structure(blocks: DenseBlocks, belief: Belief) -> list[tuple[float, 
         return result
 
     found = []
-    for k in range(K):
-        d = M[:, k]
+    for d in members.T:
         operator = LinearOperator((n_nodes, n_nodes), lambda x, d=d: d * multiply(d * x.ravel()), dtype=float)
         value, vector = eigsh(operator, k=1, which="LA", v0=np.ones(n_nodes), tol=1e-2)
         squares = plan.asked @ np.add.reduceat(d * d, plan.starts[:-1])
         noise = 2 * np.sqrt(squares.max()) * d.max()
         found.append((float(value[0] / max(noise, 1e-12)), vector[:, 0]))
     return found
-
-
-def apply_move(memberships: FloatArray, move: Move) -> FloatArray:
-    """Memberships after the move, columns in a new order."""
-    own = memberships[:, move.split]
-    side = np.where(own > 1e-6, move.direction / np.maximum(own, 0.05), 0.0)
-    inside = own > 0.3
-    spread = np.std(side[inside]) if inside.sum() > 3 else np.std(side)
-    share = 1 / (1 + np.exp(-3 * side / max(spread, 1e-12)))
-    kept = [k for k in range(memberships.shape[1]) if k not in (move.split, move.first, move.second)]
-    merged = memberships[:, move.first] + memberships[:, move.second]
-    return np.column_stack([memberships[:, kept], own * share, own * (1 - share), merged])
 
 
 def _merges_by_loss(belief: Belief) -> list[tuple[int, int]]:
@@ -87,7 +87,7 @@ def _merges_by_loss(belief: Belief) -> list[tuple[int, int]]:
     return sorted(itertools.combinations(range(len(B)), 2), key=loss)
 
 
-def _whitened_residuals(blocks: DenseBlocks, belief: Belief) -> list[FloatArray]:
+def _whitened_residuals(blocks: DenseBlocks, belief: Belief) -> list[Single]:
     M = belief.memberships.astype(np.float32)
     MB = (belief.memberships @ belief.interactions).astype(np.float32)
     residuals = []

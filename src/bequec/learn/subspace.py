@@ -9,12 +9,17 @@ from bequec.ask.answers import Answers, FloatArray
 from bequec.learn.anchors import successive_projection
 from bequec.learn.dense_blocks import DenseBlocks, fits_densely
 from bequec.learn.interactions import least_squares_interactions, normal_equations
+from bequec.learn.parallel import Mapper
 from bequec.learn.simplex import simplex_least_squares
 from bequec.learn.symmetric import full, outer_triangles
 from bequec.learn.task import State, Task
+from bequec.learn.wide_stitching import wide_range_space
 from bequec.plan.query_plan import IntArray
 
-PLAIN_ROUNDS, WEIGHTED_ROUNDS = 100, 40
+FIRST_ROUNDS, PLAIN_ROUNDS, WEIGHTED_ROUNDS = 40, 60, 40
+MEMBERSHIP_ROUNDS = 4
+OVERSAMPLING = (2, 3)  # additional directions of two more starts
+DOUBT_IN_NEGATIVES = 0.75
 SETTLED = 1e-4  # a round that turns the range space by less is the last
 RIDGE = 1e-3
 SMALLEST_P = 0.02
@@ -24,12 +29,15 @@ CENTROIDS_PER_CLUSTER = 6
 def refine_subspace(task: Task, start: State) -> State:
     """Alternating least squares over the mask, plain then weighted by the variance, and the simplex of its rows."""
     answers, K = task.answers, task.n_clusters
-    basis = alternate_rows(answers, start.basis)
+    smallest = answers.plan.sizes.min()
+    starts = [start.basis, *(oversampled_basis(task, more) for more in OVERSAMPLING if smallest >= K + more)]
+    candidates = [alternate_rows(answers, basis, FIRST_ROUNDS) for basis in starts]
+    basis = alternate_rows(answers, max(candidates, key=lambda Q: explained_squares(answers, Q)))
     if fits_densely(answers):
         basis = alternate_weighted_rows(answers, DenseBlocks(answers), basis)
     points = symmetric_points(answers, basis)
     corners = denoised_corners(points, K, task.rng)
-    memberships = simplex_least_squares(points, corners)
+    memberships = alternate_memberships(answers, simplex_least_squares(points, corners))
     return dataclasses.replace(
         start,
         basis=points,
@@ -37,6 +45,24 @@ def refine_subspace(task: Task, start: State) -> State:
         interactions=least_squares_interactions(answers, memberships),
         anchors=nearest_nodes(points, corners),
     )
+
+
+def oversampled_basis(task: Task, more: int) -> FloatArray:
+    """A range space of rank K + more, refined and cut back to K: it keeps a weak cluster that one window loses."""
+    answers, K = task.answers, task.n_clusters
+    start = task.rng.standard_normal(answers.plan.n_nodes)
+    wide = wide_range_space(answers, task.usable, K + more, start, Mapper(task.mapper.n_jobs))
+    Q = alternate_rows(answers, wide.basis, FIRST_ROUNDS)
+    s, T = np.linalg.eigh(symmetric_core(answers, Q))
+    # Noise has both signs; clusters that say yes among themselves have positive ones.
+    strength = np.where(s > 0, s, -DOUBT_IN_NEGATIVES * s)
+    return np.asarray(Q @ T[:, np.argsort(-strength)[:K]])
+
+
+def explained_squares(answers: Answers, Q: FloatArray) -> float:
+    """How much of Σ A² over the answered pairs Q S Qᵀ explains."""
+    _, right = normal_equations(answers, Q)
+    return float((symmetric_core(answers, Q) * right).sum())
 
 
 def alternate_rows(answers: Answers, basis: FloatArray, n_rounds: int = PLAIN_ROUNDS) -> FloatArray:
@@ -113,6 +139,34 @@ def _weighted_sums(blocks: DenseBlocks, Q: FloatArray, S: FloatArray) -> tuple[F
         if not block.is_loop:
             right[columns] += w.T @ single[rows]
     return weighted, right
+
+
+def alternate_memberships(answers: Answers, memberships: FloatArray) -> FloatArray:
+    """A few rounds of least squares for each node's membership given all others and B, on the simplex.
+
+    A range space may turn slowly along a long chain of groups without a worse fit; B is the same for all groups and
+    memberships stay on the simplex, so that these rounds take the turn out.
+    """
+    M, plan, K = memberships, answers.plan, memberships.shape[1]
+    in_loop = np.repeat(plan.asked.diagonal(), plan.sizes) * (answers.baseline if not answers.diagonal else 0)
+    for _ in range(MEMBERSHIP_ROUNDS):
+        B = least_squares_interactions(answers, M)
+        diagonal = ((M @ B) * M).sum(axis=1)
+        right = (answers.yes @ M + (in_loop * diagonal)[:, None] * M) @ B
+        sums = np.add.reduceat(outer_triangles(M), plan.starts[:-1], axis=0)
+        gram = B @ full(float(answers.baseline) * (plan.asked.astype(float) @ sums), K) @ B
+        if answers.correction is not None:
+            # Rows of a partly answered block differ; their group's mean stands for them.
+            by_row = answers.correction @ outer_triangles(M)
+            mean = np.add.reduceat(by_row, plan.starts[:-1], axis=0) / plan.sizes[:, None]
+            gram = gram + B @ full(mean, K) @ B
+        factors = np.linalg.cholesky(_with_ridge(gram))
+        fitted = [
+            simplex_least_squares(np.linalg.solve(factors[l], right[plan.span(l)].T).T, factors[l])
+            for l in range(plan.n_groups)
+        ]
+        M = (M + np.concatenate(fitted)) / 2
+    return M
 
 
 def symmetric_core(answers: Answers, Q: FloatArray) -> FloatArray:
