@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 from bequec.ask.answers import Answers
 from bequec.ask.records import has_label, merge_answers, standard_rows
 from bequec.ask.sheets import check_sheet
-from bequec.ask.tables import answers_from_table, parse_table, read_table
+from bequec.ask.table_files import read_table
+from bequec.ask.tables import answers_from_table, parse_table
 from bequec.errors import AnswersError, StudyError
 from bequec.files import read_json, whole_file, write_json
 from bequec.learn.bequec import BeQuec

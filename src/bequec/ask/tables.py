@@ -2,7 +2,6 @@
 
 import os
 import warnings
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.table_files import read_table
 from bequec.errors import AnswersError
 from bequec.plan.pairs import pairs_numbered
 from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan, shortened
@@ -127,40 +127,6 @@ def _answered_pairs(answers: Answers, l: int, m: int) -> tuple[IntArray, IntArra
 def _flat(values: Any) -> FloatArray:
     """Entries picked out of a sparse array, which scipy gives as a sparse or a dense row, as a plain array."""
     return np.asarray(values.todense() if sp.issparse(values) else values, dtype=float).ravel()
-
-
-def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read CSV (also with semicolons or tabs) or Parquet; CSV values stay text, so that no name is changed."""
-    path = Path(path)
-    try:
-        if path.suffix.lower() == ".parquet":
-            return pd.read_parquet(path)
-        with warnings.catch_warnings():
-            # pandas would move or drop fields of rows that are longer than the header.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(
-                path, sep=_separator(path), dtype=str, keep_default_na=False, encoding="utf-8-sig", index_col=False
-            )
-    except pd.errors.EmptyDataError as reason:
-        raise AnswersError(f"{path} is empty; it needs a header line and one row per entry") from reason
-    except UnicodeDecodeError as reason:
-        raise AnswersError(f"{path} is not UTF-8 text (byte {reason.start}); save it as 'CSV UTF-8'") from reason
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as reason:
-        raise AnswersError(
-            f"{path} is not a table: some rows have more fields than the header; "
-            "check its separators, quotes and commas at the end of rows"
-        ) from reason
-    except OSError as reason:
-        raise AnswersError(f"cannot read {path}: {reason.strerror or reason}; check the path") from reason
-    except ValueError as reason:  # pyarrow's errors are ValueErrors
-        raise AnswersError(f"{path} is not a Parquet file ({reason})") from reason
-
-
-def _separator(path: Path) -> str:
-    """What separates the header's fields: the most frequent of comma, semicolon and tab."""
-    with path.open(encoding="utf-8-sig") as stream:
-        header = stream.readline()
-    return max(",;\t", key=header.count)
 
 
 def node_indices(names: "pd.Series[Any]", plan: QueryPlan) -> IntArray:

@@ -62,7 +62,7 @@ def _is_image(path: Path, folder: Path) -> bool:
 
 
 def _table(path: Path, study_folder: Path) -> "pd.DataFrame":
-    from bequec.ask.tables import read_table
+    from bequec.ask.table_files import read_table
 
     items = read_table(path)
     items.columns = [str(column).strip() for column in items.columns]

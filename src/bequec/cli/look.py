@@ -91,7 +91,8 @@ def write_results(
 def _score(model: "BeQuec", answers: "Answers", truth: Path) -> dict[str, float]:
     import numpy as np
 
-    from bequec.ask.tables import node_indices, read_table
+    from bequec.ask.table_files import read_table
+    from bequec.ask.tables import node_indices
     from bequec.look.scores import score_labels
 
     table = read_table(truth)

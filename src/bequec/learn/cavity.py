@@ -35,7 +35,7 @@ class PairSums(NamedTuple):
     corrected: FloatArray
 
 
-def pair_sums(blocks: DenseBlocks, belief: Belief, dispersion: float = 1.0, *, cavity: bool = True) -> PairSums:
+def pair_sums(blocks: DenseBlocks, belief: Belief, *, cavity: bool = True) -> PairSums:
     """The sums that everything else is made of; without ``cavity`` the covariances and r are left out."""
     M = belief.memberships
     n_nodes, K = M.shape
@@ -58,9 +58,8 @@ def pair_sums(blocks: DenseBlocks, belief: Belief, dispersion: float = 1.0, *, c
             s *= leverage(block, single, w)
         part = single.M[rows].T @ (s @ single.M[columns])
         corrected += part if block.is_loop else part + part.T
-    weighted /= dispersion
     covariances = weighted[:, n_triangle:] if cavity else np.zeros((n_nodes, n_triangle))
-    return PairSums(weighted[:, :n_triangle], covariances, scores / dispersion, corrected / dispersion)
+    return PairSums(weighted[:, :n_triangle], covariances, scores, corrected)
 
 
 class _Single(NamedTuple):
@@ -136,6 +135,17 @@ def update_interactions(belief: Belief, sums: PairSums) -> FloatArray:
     step = step.reshape(K, K)
     step = np.clip((step + step.T) / 4, -LARGEST_STEP, LARGEST_STEP)
     return np.asarray(np.clip(B + step, SMALLEST_B, 1 - SMALLEST_B))
+
+
+def pearson_dispersion(blocks: DenseBlocks, belief: Belief) -> float:
+    """Mean (a − p)² / (p (1 − p)): one for yes and no answers, less for similarities; kept in [0.01, 1]."""
+    single = _Single.of(belief, np.empty((len(belief.memberships), 0)))
+    squares = n_answers = 0.0
+    for block in blocks:
+        p, w = probabilities(block, single.M, single.MB)
+        squares += float((w * (block.mean - p) ** 2).sum())
+        n_answers += float(block.mean.size if block.total is None else block.total.sum())
+    return float(np.clip(squares / max(n_answers, 1.0), 0.01, 1.0))
 
 
 def log_predictive(blocks: DenseBlocks, belief: Belief) -> FloatArray:

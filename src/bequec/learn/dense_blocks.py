@@ -29,11 +29,14 @@ class DenseBlock(NamedTuple):
 
 
 class DenseBlocks:
-    """All asked blocks of some answers; single precision, as answers are noisier than its rounding."""
+    """All asked blocks of some answers; single precision, as answers are noisier than its rounding.
 
-    def __init__(self, answers: Answers) -> None:
+    ``dispersion`` says how many times p (1 − p) the variance of an answer is: every answer counts 1 / dispersion.
+    """
+
+    def __init__(self, answers: Answers, dispersion: float = 1.0) -> None:
         self.plan = answers.plan
-        self.diagonal = answers.diagonal
+        self.dispersion = dispersion
         self.blocks = [self._read(answers, l, m) for l, m in answers.plan.blocks.tolist()]
 
     def __iter__(self) -> Iterator[DenseBlock]:
@@ -48,4 +51,6 @@ class DenseBlocks:
         elif l == m and not answers.diagonal:
             total = np.ones_like(mean)
             np.fill_diagonal(total, 0.0)
+        if self.dispersion != 1.0:
+            total = (np.ones_like(mean) if total is None else total) / np.float32(self.dispersion)
         return DenseBlock(answers.plan.span(l), answers.plan.span(m), mean, total, l == m)

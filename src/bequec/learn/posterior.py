@@ -15,6 +15,7 @@ from bequec.learn.cavity import (
     log_predictive,
     node_potentials,
     pair_sums,
+    pearson_dispersion,
     update_interactions,
 )
 from bequec.learn.dense_blocks import DenseBlocks, fits_densely
@@ -57,6 +58,9 @@ def refine_posterior(task: Task, start: State) -> State:
     if not fits_densely(task.answers):
         return dataclasses.replace(start, unfinished=TOO_LARGE.format(task.answers.plan.n_pairs))
     blocks = DenseBlocks(task.answers)
+    if np.any(task.answers.yes.data % 1):  # similarities vary less around p than yes and no do
+        first = first_belief(task.answers, start.memberships)
+        blocks = DenseBlocks(task.answers, pearson_dispersion(blocks, first))
     best = search(task, blocks, starting_points(task, start))
     best = leave_wrong_basins(task, blocks, best)
     best, n_iter, unfinished = polish(task, blocks, best)

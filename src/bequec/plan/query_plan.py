@@ -8,13 +8,21 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from bequec.errors import PlanError
 from bequec.files import read_json, write_json
+from bequec.plan.plan_checks import (
+    BoolArray,
+    IntArray,
+    check_asked,
+    check_group_of,
+    check_names,
+    hashable,
+    read_only,
+    shortened,
+)
 
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+__all__ = ["BoolArray", "IntArray", "QueryPlan", "shortened"]
 
 FORMAT, VERSION = "bequec plan", 1
 
@@ -53,13 +61,13 @@ class QueryPlan:
         names: Sequence[Hashable] | None = None,
         group_names: Sequence[str] | None = None,
     ) -> None:
-        groups = _check_group_of(group_of)
-        blocks = _check_asked(asked, n_groups=int(groups.max()) + 1)
+        groups = check_group_of(group_of)
+        blocks = check_asked(asked, n_groups=int(groups.max()) + 1)
         for field, value in (
-            ("group_of", _read_only(groups)),
-            ("asked", _read_only(blocks)),
-            ("names", _check_names(names, len(groups), "nodes")),
-            ("group_names", _check_names(group_names, len(blocks), "groups")),
+            ("group_of", read_only(groups)),
+            ("asked", read_only(blocks)),
+            ("names", check_names(names, len(groups), "nodes")),
+            ("group_names", check_names(group_names, len(blocks), "groups")),
         ):
             object.__setattr__(self, field, value)
 
@@ -97,19 +105,19 @@ class QueryPlan:
     @cached_property
     def sizes(self) -> IntArray:
         """Number of nodes in each group."""
-        return _read_only(np.bincount(self.group_of, minlength=self.n_groups).astype(np.int64))
+        return read_only(np.bincount(self.group_of, minlength=self.n_groups).astype(np.int64))
 
     @cached_property
     def blocks(self) -> IntArray:
         """The asked blocks (l, m) with l ≤ m, one a row, in lexicographic order."""
-        return _read_only(np.argwhere(np.triu(self.asked)).astype(np.int64))
+        return read_only(np.argwhere(np.triu(self.asked)).astype(np.int64))
 
     @cached_property
     def pairs_per_block(self) -> IntArray:
         """Number of pairs in each of ``blocks``."""
         l, m = self.blocks.T
         n_l, n_m = self.sizes[l], self.sizes[m]
-        return _read_only(np.where(l == m, n_l * (n_l - 1) // 2, n_l * n_m))
+        return read_only(np.where(l == m, n_l * (n_l - 1) // 2, n_l * n_m))
 
     @property
     def n_pairs(self) -> int:
@@ -126,19 +134,19 @@ class QueryPlan:
     @cached_property
     def order(self) -> IntArray:
         """The nodes, group after group: ``order[p]`` is the node at position p."""
-        return _read_only(np.argsort(self.group_of, kind="stable").astype(np.int64))
+        return read_only(np.argsort(self.group_of, kind="stable").astype(np.int64))
 
     @cached_property
     def position_of(self) -> IntArray:
         """The inverse of ``order``."""
         position_of = np.empty(self.n_nodes, dtype=np.int64)
         position_of[self.order] = np.arange(self.n_nodes)
-        return _read_only(position_of)
+        return read_only(position_of)
 
     @cached_property
     def starts(self) -> IntArray:
         """Group l holds the positions ``starts[l]`` … ``starts[l + 1] − 1``."""
-        return _read_only(np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64))
+        return read_only(np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64))
 
     @cached_property
     def groups(self) -> tuple[IntArray, ...]:
@@ -212,109 +220,8 @@ class QueryPlan:
             group_of, asked, names, group_names = (value[key] for key in ("group_of", "asked", "names", "group_names"))
         except KeyError as missing:
             raise PlanError(f"{path} lacks {missing}; write the plan again") from missing
-        names = None if names is None else [_hashable(name) for name in names]
+        names = None if names is None else [hashable(name) for name in names]
         try:
             return cls(group_of, [tuple(block) for block in asked], names, group_names)
         except TypeError as reason:
             raise PlanError(f"{path} is not a plan that can be read ({reason}); write the plan again") from reason
-
-
-def shortened(values: Sequence[object], most: int = 8) -> str:
-    """A list for an error message: the first few and how many more."""
-    text = ", ".join(str(value) for value in values[:most])
-    return text if len(values) <= most else f"{text}, … ({len(values)} in all)"
-
-
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    array.flags.writeable = False
-    return array
-
-
-def _check_group_of(group_of: npt.ArrayLike) -> IntArray:
-    array = np.asarray(group_of)
-    if array.ndim != 1 or array.size == 0:
-        raise PlanError(f"group_of must list one group per node, got an array of shape {array.shape}")
-    if not np.issubdtype(array.dtype, np.integer):
-        raise PlanError(
-            f"group_of must hold whole numbers 0 … n_groups − 1, got {array[0]!r}; "
-            "for named groups use plan_queries(groups=...)"
-        )
-    if array.min() < 0:
-        raise PlanError(f"group_of holds the negative group {array.min()}; number the groups from 0")
-    empty = np.flatnonzero(np.bincount(array) == 0)
-    if len(empty):
-        raise PlanError(
-            f"groups {shortened(empty.tolist())} have no node; number the groups 0 … n_groups − 1 without gaps"
-        )
-    return array.astype(np.int64)
-
-
-def _check_asked(asked: Any, n_groups: int) -> BoolArray:
-    if sp.issparse(asked):
-        asked = asked.toarray().astype(bool)
-    if isinstance(asked, list | tuple) and asked and not isinstance(asked[0], tuple):
-        asked = np.asarray(asked)
-    # A matrix is boolean. Whole numbers are a list of blocks, two a row, unless their shape says otherwise.
-    if isinstance(asked, np.ndarray) and (asked.dtype == bool or (asked.ndim == 2 and asked.shape[1] != 2)):
-        matrix = _check_asked_matrix(asked, n_groups)
-    else:
-        matrix = _blocks_to_matrix(asked, n_groups)
-    if not matrix.any():
-        raise PlanError("no block is asked; ask at least one")
-    return matrix
-
-
-def _check_asked_matrix(asked: npt.NDArray[Any], n_groups: int) -> BoolArray:
-    if asked.shape != (n_groups, n_groups):
-        raise PlanError(
-            f"asked has shape {asked.shape} but group_of names {n_groups} groups; give a ({n_groups}, {n_groups}) array"
-        )
-    if not np.isin(asked, (0, 1)).all():
-        raise PlanError(f"asked must be true or false everywhere, got {asked.flat[0]!r}")
-    matrix: BoolArray = asked.astype(bool)
-    if (matrix != matrix.T).any():
-        l, m = np.argwhere(matrix != matrix.T)[0]
-        raise PlanError(
-            f"asked[{l}, {m}] differs from asked[{m}, {l}]: asking one asks the other; "
-            "make it symmetric (asked | asked.T)"
-        )
-    return matrix
-
-
-def _blocks_to_matrix(asked: Any, n_groups: int) -> BoolArray:
-    try:
-        blocks = [tuple(block) for block in asked]
-    except TypeError as reason:
-        raise PlanError(
-            f"asked must be a boolean (L, L) array or a list of blocks (l, m), got {type(asked).__name__}"
-        ) from reason
-    matrix = np.zeros((n_groups, n_groups), dtype=bool)
-    for block in blocks:
-        if len(block) != 2 or not all(isinstance(l, int | np.integer) and 0 <= l < n_groups for l in block):
-            raise PlanError(f"block {block!r} is not a pair of groups 0 … {n_groups - 1}")
-        l, m = block
-        matrix[l, m] = matrix[m, l] = True
-    return matrix
-
-
-def _hashable(name: Any) -> Any:
-    """JSON has no tuples: names such as (0, 1), common in networkx, come back as lists."""
-    return tuple(_hashable(part) for part in name) if isinstance(name, list) else name
-
-
-def _check_names(names: Sequence[Hashable] | None, n_expected: int, of: str) -> tuple[Hashable, ...] | None:
-    if names is None:
-        return None
-    # JSON holds plain Python values, not numpy's.
-    names = tuple(name.item() if isinstance(name, np.generic) else name for name in names)
-    if len(names) != n_expected:
-        raise PlanError(f"{len(names)} names for {n_expected} {of}; give one name each")
-    try:
-        n_different = len(set(names))
-    except TypeError as reason:
-        raise PlanError(f"names of {of} must be texts or numbers ({reason})") from reason
-    if n_different != len(names):
-        seen: set[Hashable] = set()
-        repeated = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise PlanError(f"the name {repeated!r} is given to several {of}; names must be unique, rename or remove one")
-    return names

@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bequec.ask.answers import FloatArray
+from bequec.ask.answers import Answers, FloatArray
 from bequec.errors import ModelError
 from bequec.learn.bequec import BeQuec
 from bequec.look.plots.style import colour
 from bequec.look.report.thumbnails import thumbnail
 from bequec.plan.query_plan import QueryPlan
+
+Images = Sequence[str | os.PathLike[str]] | None
 
 N_SHOWN = 8
 PURE = 0.95  # nobody purer is called mixed
@@ -37,15 +39,10 @@ class Cluster(NamedTuple):
     most_mixed: list[Item]
 
 
-def describe_clusters(model: BeQuec, plan: QueryPlan, images: Sequence[str | os.PathLike[str]] | None) -> list[Cluster]:
+def describe_clusters(model: BeQuec, plan: QueryPlan, images: Images) -> list[Cluster]:
     """Each cluster with the items that show it best, and those that it shares most with others."""
     if images is not None and len(images) != plan.n_nodes:
         raise ModelError(f"{len(images)} images for {plan.n_nodes} nodes; give one each")
-
-    def item(node: int) -> Item:
-        picture = thumbnail(images[node]) if images is not None else None
-        return Item(str(plan.name(node)), picture, _parts(model.memberships_[node]))
-
     clusters = []
     for k in range(model.n_clusters):
         members = np.flatnonzero(model.labels_ == k)
@@ -58,14 +55,38 @@ def describe_clusters(model: BeQuec, plan: QueryPlan, images: Sequence[str | os.
                 n_items=len(members),
                 weight=float(model.memberships_[:, k].sum()),
                 inside=float(model.interactions_[k, k]),
-                purest=[item(node) for node in by_purity[:N_SHOWN]],
-                most_mixed=[item(node) for node in mixed],
+                purest=[show_item(model, plan, images, node) for node in by_purity[:N_SHOWN]],
+                most_mixed=[show_item(model, plan, images, node) for node in mixed],
             )
         )
     return clusters
+
+
+def show_item(model: BeQuec, plan: QueryPlan, images: Images, node: int) -> Item:
+    """An item as the report shows it."""
+    picture = thumbnail(images[node]) if images is not None else None
+    return Item(str(plan.name(node)), picture, _parts(model.memberships_[node]))
 
 
 def _parts(membership: FloatArray) -> list[tuple[int, int, str]]:
     """The memberships of at least 5 %, largest first, as whole percents."""
     largest_first = np.argsort(-membership, kind="stable")
     return [(int(k) + 1, round(100 * membership[k]), colour(int(k))) for k in largest_first if membership[k] >= 0.05]
+
+
+def items_in_doubt(model: BeQuec, plan: QueryPlan, images: Images) -> list[Item]:
+    """The items whose two largest memberships differ least for their error bars, if by less than 1.645 of them."""
+    order = np.argsort(-model.memberships_, axis=1)[:, :2]
+    rows = np.arange(len(order))[:, None]
+    largest, spread = model.memberships_[rows, order], model.memberships_std_[rows, order]
+    lead = (largest[:, 0] - largest[:, 1]) / np.maximum(np.linalg.norm(spread, axis=1), 1e-12)
+    doubtful = [node for node in np.argsort(lead, kind="stable")[:N_SHOWN] if lead[node] < 1.645]
+    return [show_item(model, plan, images, int(node)) for node in doubtful]
+
+
+def unexplained_items(model: BeQuec, answers: Answers, images: Images) -> list[Item]:
+    """The items whose own answers the model predicts worst, per answer."""
+    per_answer = model.log_predictive_per_node_ / np.maximum(answers.answers_per_node, 1.0)
+    return [
+        show_item(model, answers.plan, images, int(node)) for node in np.argsort(per_answer, kind="stable")[:N_SHOWN]
+    ]

@@ -14,7 +14,7 @@ from bequec.look.plots.charts import plot_heat_map, plot_interactions, plot_sing
 from bequec.look.plots.mask import plot_mask
 from bequec.look.plots.simplex import plot_simplex
 from bequec.look.plots.style import inline_svg
-from bequec.look.report.clusters import describe_clusters
+from bequec.look.report.clusters import describe_clusters, items_in_doubt, unexplained_items
 from bequec.look.verdict import judge
 
 
@@ -42,6 +42,7 @@ def write_report(
     """
     answers = as_answers(answers)
     verdict = judge(model, answers)
+    has_errors = hasattr(model, "memberships_std_")
     environment = Environment(
         loader=PackageLoader("bequec.look.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -53,6 +54,8 @@ def write_report(
         model=model,
         verdict=verdict,
         clusters=describe_clusters(model, answers.plan, images),
+        in_doubt=items_in_doubt(model, answers.plan, images) if has_errors else [],
+        unexplained=unexplained_items(model, answers, images) if has_errors else [],
         scores=scores or {},
         n_mixed=int((model.memberships_.max(axis=1) < 0.6).sum()),
         n_unanswered=int((answers.answers_per_node == 0).sum()),

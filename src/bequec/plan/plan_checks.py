@@ -1,0 +1,118 @@
+"""What makes a plan a plan: checks of its parts, each with an error that says what to change."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from bequec.errors import PlanError
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def shortened(values: Sequence[object], most: int = 8) -> str:
+    """A list for an error message: the first few and how many more."""
+    text = ", ".join(str(value) for value in values[:most])
+    return text if len(values) <= most else f"{text}, … ({len(values)} in all)"
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same array, closed for writing."""
+    array.flags.writeable = False
+    return array
+
+
+def check_group_of(group_of: npt.ArrayLike) -> IntArray:
+    """One group 0 … L − 1 per node, none of them empty."""
+    array = np.asarray(group_of)
+    if array.ndim != 1 or array.size == 0:
+        raise PlanError(f"group_of must list one group per node, got an array of shape {array.shape}")
+    if not np.issubdtype(array.dtype, np.integer):
+        raise PlanError(
+            f"group_of must hold whole numbers 0 … n_groups − 1, got {array[0]!r}; "
+            "for named groups use plan_queries(groups=...)"
+        )
+    if array.min() < 0:
+        raise PlanError(f"group_of holds the negative group {array.min()}; number the groups from 0")
+    empty = np.flatnonzero(np.bincount(array) == 0)
+    if len(empty):
+        raise PlanError(
+            f"groups {shortened(empty.tolist())} have no node; number the groups 0 … n_groups − 1 without gaps"
+        )
+    return array.astype(np.int64)
+
+
+def check_asked(asked: Any, n_groups: int) -> BoolArray:
+    """The asked blocks as a symmetric boolean matrix, from a matrix or a list of blocks."""
+    if sp.issparse(asked):
+        asked = asked.toarray().astype(bool)
+    if isinstance(asked, list | tuple) and asked and not isinstance(asked[0], tuple):
+        asked = np.asarray(asked)
+    # A matrix is boolean. Whole numbers are a list of blocks, two a row, unless their shape says otherwise.
+    if isinstance(asked, np.ndarray) and (asked.dtype == bool or (asked.ndim == 2 and asked.shape[1] != 2)):
+        matrix = _check_asked_matrix(asked, n_groups)
+    else:
+        matrix = _blocks_to_matrix(asked, n_groups)
+    if not matrix.any():
+        raise PlanError("no block is asked; ask at least one")
+    return matrix
+
+
+def _check_asked_matrix(asked: npt.NDArray[Any], n_groups: int) -> BoolArray:
+    if asked.shape != (n_groups, n_groups):
+        raise PlanError(
+            f"asked has shape {asked.shape} but group_of names {n_groups} groups; give a ({n_groups}, {n_groups}) array"
+        )
+    if not np.isin(asked, (0, 1)).all():
+        raise PlanError(f"asked must be true or false everywhere, got {asked.flat[0]!r}")
+    matrix: BoolArray = asked.astype(bool)
+    if (matrix != matrix.T).any():
+        l, m = np.argwhere(matrix != matrix.T)[0]
+        raise PlanError(
+            f"asked[{l}, {m}] differs from asked[{m}, {l}]: asking one asks the other; "
+            "make it symmetric (asked | asked.T)"
+        )
+    return matrix
+
+
+def _blocks_to_matrix(asked: Any, n_groups: int) -> BoolArray:
+    try:
+        blocks = [tuple(block) for block in asked]
+    except TypeError as reason:
+        raise PlanError(
+            f"asked must be a boolean (L, L) array or a list of blocks (l, m), got {type(asked).__name__}"
+        ) from reason
+    matrix = np.zeros((n_groups, n_groups), dtype=bool)
+    for block in blocks:
+        if len(block) != 2 or not all(isinstance(l, int | np.integer) and 0 <= l < n_groups for l in block):
+            raise PlanError(f"block {block!r} is not a pair of groups 0 … {n_groups - 1}")
+        l, m = block
+        matrix[l, m] = matrix[m, l] = True
+    return matrix
+
+
+def hashable(name: Any) -> Any:
+    """JSON has no tuples: names such as (0, 1), common in networkx, come back as lists."""
+    return tuple(hashable(part) for part in name) if isinstance(name, list) else name
+
+
+def check_names(names: Sequence[Hashable] | None, n_expected: int, of: str) -> tuple[Hashable, ...] | None:
+    """Unique names, one each, as plain Python values."""
+    if names is None:
+        return None
+    # JSON holds plain Python values, not numpy's.
+    names = tuple(name.item() if isinstance(name, np.generic) else name for name in names)
+    if len(names) != n_expected:
+        raise PlanError(f"{len(names)} names for {n_expected} {of}; give one name each")
+    try:
+        n_different = len(set(names))
+    except TypeError as reason:
+        raise PlanError(f"names of {of} must be texts or numbers ({reason})") from reason
+    if n_different != len(names):
+        seen: set[Hashable] = set()
+        repeated = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise PlanError(f"the name {repeated!r} is given to several {of}; names must be unique, rename or remove one")
+    return names

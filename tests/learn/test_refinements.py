@@ -1,0 +1,308 @@
+"""Subspace and posterior: identities of their kernels, and what they promise over Algorithm 1."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import dirichlet
+from sklearn.exceptions import ConvergenceWarning
+
+from bequec import Answers, BeQuec, ModelError, QueryPlan, match_clusters, plan_queries
+from bequec.learn.atoms import draw_atoms, posterior_moments
+from bequec.learn.cavity import Belief, log_predictive, node_potentials, pair_sums, update_interactions
+from bequec.learn.dense_blocks import DenseBlocks
+from bequec.learn.dirichlet import fit_concentration
+from bequec.learn.posterior import first_belief, iterate, random_corners
+from bequec.learn.split_merge import cluster_structure, propose_moves, split
+from bequec.learn.subspace import (
+    alternate_rows,
+    least_squares_rows,
+    symmetric_core,
+    symmetric_points,
+)
+from bequec.learn.symmetric import full, inner_weights, outer_triangles, triangles
+from bequec.learn.wide_stitching import tree_ties
+from bequec.look import accuracy, mean_squared_error, subspace_distance
+from bequec.simulate import draw_answers, draw_interactions, expected_answers, simulate_mixed_memberships
+
+
+@pytest.fixture
+def small(rng):
+    """Answers to a small plan, part of them missing and part repeated, with a belief about them."""
+    plan = plan_queries(45, 3, n_groups=3, random_state=1)
+    memberships = rng.dirichlet(np.full(3, 0.5), size=45)
+    interactions = draw_interactions(3, 0.3, rng)
+    asked = plan.asked[np.ix_(plan.group_of, plan.group_of)]
+    total = np.triu(asked * rng.integers(0, 3, (45, 45)), k=1)
+    yes = rng.binomial(total, np.clip(memberships @ interactions @ memberships.T, 0, 1))
+    answers = Answers.from_counts(plan, (yes + yes.T).astype(float), (total + total.T).astype(float))
+    root = 0.05 * rng.standard_normal((45, 3, 3))
+    belief = Belief(memberships[plan.order], root @ root.transpose(0, 2, 1), interactions, np.full(3, 0.5))
+    A, W = ((x + x.T)[np.ix_(plan.order, plan.order)].astype(float) for x in (yes, total))
+    return answers, belief, A, W
+
+
+def dense_terms(belief, A, W):
+    """p, w, s and r of every ordered pair, from their definitions."""
+    M, C, B, _ = belief
+    p = np.clip(M @ B @ M.T, 0.002, 0.998)
+    w = W / (p * (1 - p))
+    s = (A - W * p) / (p * (1 - p))
+    Z = M @ B
+    spread = np.einsum("ja,iab,jb->ij", Z, C, Z)
+    r = 1 + np.clip(w * (spread + spread.T), 0, 1)
+    return p, w, s, r, Z
+
+
+def test_triangles_keep_everything(rng):
+    matrices = rng.standard_normal((5, 4, 4))
+    matrices = matrices + matrices.transpose(0, 2, 1)
+    assert_allclose(full(triangles(matrices), 4), matrices)
+    vectors = rng.standard_normal((5, 4))
+    inner = (triangles(matrices) * outer_triangles(vectors)) @ inner_weights(4)
+    assert_allclose(inner, np.einsum("na,nab,nb->n", vectors, matrices, vectors))
+
+
+def test_potentials_are_the_sums_over_pairs(small):
+    answers, belief, A, W = small
+    _, w, s, _, Z = dense_terms(belief, A, W)
+    M, C, B, _ = belief
+    H = np.einsum("ij,ja,jb->iab", w, Z, Z)
+    D = np.einsum("ij,ab,jbc,cd->iad", w, B, C, B)
+    b = s @ Z + np.einsum("iab,ib->ia", H - D, M)
+    found_b, found_H = node_potentials(belief, pair_sums(DenseBlocks(answers), belief))
+    assert_allclose(found_H, H, rtol=2e-4, atol=1e-3)
+    assert_allclose(found_b, b, rtol=2e-4, atol=5e-3)
+
+
+def test_interaction_step_is_half_a_newton_step(small):
+    answers, belief, A, W = small
+    _, w, s, r, _ = dense_terms(belief, A, W)
+    M, C, B, _ = belief
+    H = np.einsum("ij,ia,ic,jb,jd->abcd", w, M, M, M, M).reshape(9, 9)
+    echo = np.einsum("iab,bc,icd->ad", C, B, np.einsum("ij,jc,jd->icd", w, M, M))
+    step = np.linalg.solve(H, (M.T @ (s * r) @ M - echo - echo.T).ravel()).reshape(3, 3)
+    expected = np.clip(B + np.clip((step + step.T) / 4, -0.15, 0.15), 0.004, 0.996)
+    assert_allclose(update_interactions(belief, pair_sums(DenseBlocks(answers), belief)), expected, atol=2e-4)
+
+
+def test_log_predictive_counts_every_pair_once(small):
+    answers, belief, A, W = small
+    p, _, _, r, _ = dense_terms(belief, A, W)
+    a = np.divide(A, W, out=np.zeros_like(A), where=W > 0)
+    cavity = np.clip(a - (a - p) * r, 0.002, 0.998)
+    expected = np.triu(W * (a * np.log(cavity) + (1 - a) * np.log(1 - cavity)), k=1).sum()
+    assert log_predictive(DenseBlocks(answers), belief).sum() == pytest.approx(expected, rel=1e-5)
+
+
+def test_atoms_have_the_moments_of_the_dirichlet(rng):
+    concentration = np.array([0.15, 0.6, 2.0])
+    atoms = draw_atoms(concentration, 8192, rng)
+    nothing = np.zeros((1, 3))
+    moments = posterior_moments(atoms, nothing, np.zeros((1, 3, 3)), concentration, nothing)
+    assert_allclose(moments.mean[0], dirichlet.mean(concentration), atol=2e-3)
+    assert_allclose(moments.covariance[0], dirichlet.cov(concentration), atol=2e-3)
+    # The mean of log x is what the prior is learned from: it must give the concentration back.
+    assert_allclose(fit_concentration(moments.mean_log, np.full(3, 0.4)), concentration, rtol=0.02)
+    moved = np.array([0.17, 0.55, 2.1])
+    reweighted = posterior_moments(atoms, nothing, np.zeros((1, 3, 3)), moved, nothing)
+    assert_allclose(reweighted.mean[0], dirichlet.mean(moved), atol=4e-3)
+
+
+def test_posterior_on_the_simplex_agrees_with_a_fine_grid(rng):
+    """K = 2 with ν = (1, 1): the posterior is a Gaussian in x_1, cut off at 0 and 1."""
+    concentration = np.ones(2)
+    b, H = np.array([[9.0, 4.0]]), np.array([[[20.0, 3.0], [3.0, 12.0]]])
+    grid = np.linspace(0, 1, 200_001)
+    x = np.column_stack([grid, 1 - grid])
+    weight = np.exp(x @ b[0] - 0.5 * np.einsum("na,ab,nb->n", x, H[0], x))
+    mean = (weight[:, None] * x).sum(axis=0) / weight.sum()
+    moments = posterior_moments(draw_atoms(concentration, 8192, rng), b, H, concentration, np.full((1, 2), 0.5))
+    assert_allclose(moments.mean[0], mean, atol=1e-3)
+    assert moments.covariance[0, 0, 0] == pytest.approx((weight * (grid - mean[0]) ** 2).sum() / weight.sum(), rel=0.01)
+
+
+def test_many_clusters_are_handled_on_faces(rng):
+    """A node that clearly belongs to two of twelve clusters must be found there, with a sum of one."""
+    K = 12
+    concentration = np.full(K, 0.2)
+    H = 400.0 * np.eye(K)[None]
+    truth = np.zeros(K)
+    truth[[3, 7]] = 0.7, 0.3
+    moments = posterior_moments(
+        draw_atoms(concentration, 2048, rng), (H @ truth), H, concentration, truth[None] * 0.8 + 0.2 / K
+    )
+    assert moments.mean.sum() == pytest.approx(1)
+    assert_allclose(moments.mean[0], truth, atol=0.06)
+
+
+def test_least_squares_rows_solve_each_rows_own_system(small, rng):
+    answers, _, A, W = small
+    Q = np.linalg.qr(rng.standard_normal((45, 3)))[0]
+    rows = least_squares_rows(answers, Q, np.zeros(45))
+    own = np.diag(answers.baseline * np.repeat(answers.plan.asked.diagonal(), answers.plan.sizes)).astype(float)
+    for i in range(45):
+        H = (Q * (W + own)[i][:, None]).T @ Q
+        H += 1e-3 * np.trace(H) / 3 * np.eye(3)
+        assert_allclose(rows[i], np.linalg.solve(H, Q.T @ A[i]), atol=1e-8)
+
+
+def test_alternation_settles_at_the_range_space_of_noiseless_answers(rng):
+    plan = plan_queries(240, 3, n_groups=4, random_state=0)
+    memberships = rng.dirichlet(np.full(3, 0.5), size=240)
+    answers = expected_answers(plan, memberships, draw_interactions(3, 0.2, rng))
+    truth = memberships[plan.order]
+    start = np.linalg.qr(truth + 0.2 * rng.standard_normal(truth.shape))[0]
+    assert subspace_distance(start, truth) > 0.2
+    Q = alternate_rows(answers, start)
+    assert subspace_distance(Q, truth) < 5e-3  # the ridge keeps it from being exact
+    core = symmetric_core(answers, np.linalg.qr(truth)[0])
+    Q = np.linalg.qr(truth)[0]
+    assert_allclose((Q @ core @ Q.T)[:5, :5], answers.yes.toarray()[:5, :5], atol=1e-8)
+    points = symmetric_points(answers, Q)
+    assert subspace_distance(points, truth) < 1e-8
+
+
+def test_the_tree_is_heaviest_and_starts_at_its_centre():
+    asked = np.eye(7, dtype=bool) | np.eye(7, k=1, dtype=bool) | np.eye(7, k=-1, dtype=bool)
+    ties = tree_ties(asked, np.full(7, 10))
+    assert ties[0][0] == 3
+    known = {3}
+    for parent, child in ties:
+        assert parent in known
+        assert abs(parent - child) == 1  # neighbours share two groups, others one
+        known.add(child)
+    assert known == set(range(7))
+
+
+def test_a_cluster_that_hides_two_stands_out_and_is_split_along_them(rng):
+    plan = plan_queries(600, 4, n_groups=4, random_state=0)
+    label = rng.integers(4, size=600)
+    truth = np.eye(4)[label]
+    answers = draw_answers(plan, truth, draw_interactions(4, 0.1, rng), rng)
+    ordered = truth[plan.order]
+    joined = np.column_stack([ordered[:, 0] + ordered[:, 1], ordered[:, 2:]])
+    blocks = DenseBlocks(answers)
+    structure = cluster_structure(blocks, first_belief(answers, joined), joined)
+    assert np.argmax([score for score, _ in structure]) == 0
+    halves = split(joined[:, 0], structure[0][1])
+    inside = joined[:, 0] > 0
+    assert accuracy(halves[inside].argmax(axis=1), ordered[inside, 1]) > 0.97
+
+
+def test_moves_keep_memberships_on_the_simplex(small):
+    answers, belief, _, _ = small
+    moves = list(propose_moves(answers, DenseBlocks(answers), belief))
+    assert len(moves) >= 6
+    for moved in moves:
+        assert moved.shape == belief.memberships.shape
+        assert_allclose(moved.sum(axis=1), 1)
+        assert (moved >= 0).all()
+
+
+def test_random_corners_are_extreme_points(rng):
+    corners = np.eye(3) * [1.0, 2.0, 3.0]
+    points = np.vstack([rng.dirichlet(np.ones(3), size=50) @ corners, corners])
+    found = random_corners(points, 3, rng)
+    assert {tuple(row) for row in found} == {tuple(row) for row in corners}
+
+
+def test_an_iteration_at_the_truth_stays_near_it(rng):
+    plan = plan_queries(800, 3, n_groups=4, random_state=0)
+    answers, truth, interactions = simulate_mixed_memberships(plan, 3, random_state=0)
+    belief = Belief(truth[plan.order], np.zeros((800, 3, 3)), interactions, np.full(3, 0.2))
+    blocks, atoms = DenseBlocks(answers), None
+    for _ in range(10):
+        belief, atoms = iterate(blocks, belief, atoms, 1024, rng)
+    assert mean_squared_error(belief.memberships, truth[plan.order]) < 0.02
+    assert_allclose(belief.interactions, interactions, atol=0.05)
+    assert_allclose(belief.concentration, 0.2, atol=0.06)
+
+
+@pytest.fixture(scope="module")
+def planted():
+    plan = plan_queries(1000, 4, n_groups=6, random_state=0)
+    return simulate_mixed_memberships(plan, 4, concentration=[0.2, 0.2, 0.2, 0.6], random_state=3)
+
+
+@pytest.fixture(scope="module")
+def models(planted):
+    return {
+        refine: BeQuec(4, refine=refine, random_state=0).fit(planted.answers)
+        for refine in (None, "subspace", "posterior")
+    }
+
+
+def test_each_refinement_is_more_accurate(planted, models):
+    errors = {refine: mean_squared_error(model.memberships_, planted.memberships) for refine, model in models.items()}
+    assert errors["posterior"] < errors["subspace"] < errors[None]
+    assert errors["posterior"] < 0.5 * errors[None]
+
+
+def test_error_bars_cover_the_truth(planted, models):
+    """Means ± 1.645 standard errors should hold nine truths in ten."""
+    model = models["posterior"]
+    order = [np.argmax(row) for row in planted.memberships.T @ model.memberships_]
+    off = np.abs(model.memberships_[:, order] - planted.memberships)
+    assert 0.85 < np.mean(off <= 1.645 * model.memberships_std_[:, order]) < 0.97
+    assert model.log_predictive_ == pytest.approx(model.log_predictive_per_node_.sum())
+
+
+def test_the_posterior_is_the_same_whatever_the_threads_and_survives_saving(planted, models, tmp_path):
+    again = BeQuec(4, refine="posterior", random_state=0, n_jobs=2, keep_covariances=True).fit(planted.answers)
+    assert again.memberships_.tobytes() == models["posterior"].memberships_.tobytes()
+    assert_allclose(np.sqrt(np.diagonal(again.memberships_covariance_, axis1=1, axis2=2)), again.memberships_std_)
+    again.save(tmp_path / "model.npz")
+    assert (BeQuec.load(tmp_path / "model.npz").memberships_std_ == again.memberships_std_).all()
+    assert not hasattr(again.set_params(refine=None).fit(planted.answers), "memberships_std_")
+
+
+def test_limits_are_honoured_with_a_word(planted):
+    with pytest.warns(ConvergenceWarning, match="raise time_limit"):
+        model = BeQuec(4, refine="posterior", random_state=0, time_limit=1e-3).fit(planted.answers)
+    assert_allclose(model.memberships_.sum(axis=1), 1)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter, or tol"):
+        BeQuec(4, refine="posterior", random_state=0, max_iter=1, tol=0).fit(planted.answers)
+    for wrong in ({"max_iter": 0}, {"tol": -1}, {"time_limit": 0}, {"n_jobs": 0}):
+        [(name, value)] = wrong.items()
+        with pytest.raises(ModelError, match=f"{name}={value}"):
+            BeQuec(4, refine="posterior", **wrong).fit(planted.answers)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("refine", ["subspace", "posterior"])
+def test_any_mask_missing_repeated_and_small_groups(refine, rng):
+    """A tree with a loop, groups of 20 to 150, a third unanswered, a third answered twice, and one group below K."""
+    sizes = [150, 80, 40, 120, 3]
+    plan = QueryPlan(np.repeat(np.arange(5), sizes), [(0, 0), (0, 1), (0, 2), (1, 3), (0, 4)])
+    label = rng.integers(4, size=plan.n_nodes)
+    truth = np.eye(4)[label]
+    p = np.clip(truth @ draw_interactions(4, 0.1, rng) @ truth.T, 0, 1)
+    asked = plan.asked[np.ix_(plan.group_of, plan.group_of)]
+    total = np.triu(asked * rng.integers(0, 3, p.shape), k=1)
+    yes = rng.binomial(total, p)
+    answers = Answers.from_counts(plan, (yes + yes.T).astype(float), (total + total.T).astype(float))
+    model = BeQuec(4, refine=refine, random_state=0).fit(answers)
+    assert accuracy(model.labels_, label) > 0.97
+
+
+def test_pairs_missing_at_random_from_a_fully_asked_plan(rng):
+    """The setting of the convex methods: everything asked, one answer in ten there."""
+    label = rng.integers(3, size=300)
+    truth = np.eye(3)[label]
+    graph = np.triu(rng.random((300, 300)) < truth @ draw_interactions(3, 0.1, rng) @ truth.T, k=1)
+    graph = (graph | graph.T).astype(float)
+    gaps = np.triu(rng.random((300, 300)) < 0.85, k=1)
+    graph[gaps | gaps.T] = np.nan
+    for refine in ("subspace", "posterior"):
+        assert accuracy(BeQuec(3, refine=refine, random_state=0).fit(graph).labels_, label) > 0.97
+
+
+def test_a_long_chain_does_not_drift():
+    plan = plan_queries(12_000, 3, n_groups=80, random_state=0)
+    answers, truth, _ = simulate_mixed_memberships(plan, 3, random_state=0)
+    model = BeQuec(3, refine="subspace", random_state=0).fit(answers)
+    matched = match_clusters(model.memberships_, truth)
+    off = [
+        np.linalg.norm((matched - truth)[near]) / np.linalg.norm(truth[near])
+        for near in (plan.group_of < 8, np.abs(plan.group_of - 40) < 4, plan.group_of >= 72)
+    ]
+    assert max(off[0], off[2]) < 1.2 * off[1]
