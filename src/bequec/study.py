@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import pandas as pd
 import pyarrow as pa
@@ -22,8 +22,10 @@ from bequec.ask.table_files import read_table
 from bequec.ask.tables import answers_from_table, parse_table
 from bequec.errors import AnswersError, StudyError
 from bequec.files import read_json, whole_file, write_json
-from bequec.learn.bequec import BeQuec
 from bequec.plan.query_plan import QueryPlan
+
+if TYPE_CHECKING:
+    from bequec.learn.bequec import BeQuec
 
 FORMAT, VERSION = "bequec study", 1
 RULES = b"bequec"  # where answers.parquet keeps how its rows are to be read
@@ -222,10 +224,12 @@ class Study:
 
     # --- model -------------------------------------------------------------------------------------------
 
-    def model(self) -> BeQuec:
+    def model(self) -> "BeQuec":
         """The learned model."""
         if not self.path("model.npz").exists():
             raise StudyError(f"{self.folder} has no model yet; learn one with `bequec learn {self.folder}`")
+        from bequec.learn.bequec import BeQuec  # scikit-learn is slow to load, and most commands need no model
+
         return BeQuec.load(self.path("model.npz"))
 
     def model_is_older_than_answers(self) -> bool:
