@@ -193,6 +193,30 @@ def test_a_growing_plain_table_counts_each_row_once(capsys):
     assert bequec("ask", "s", "--answers", "b.csv") == 0
     assert "10 new rows, 20 known before" in capsys.readouterr().out
     assert Study.open("s").answers().n_answers == 30
+    rows.assign(label="different").head(5).to_csv("c.csv", index=False)
+    assert bequec("ask", "s", "--answers", "c.csv", "--replace") == 0
+    answers = Study.open("s").answers()
+    assert (answers.n_answers, answers.yes.sum() / 2) == (30, 25)
+
+
+def test_sums_of_answers_and_sheets_with_workers_are_not_counted_twice(capsys):
+    bequec("plan", 40, "-k", 2, "--groups", 1, "--study", "s")
+    sums = pd.DataFrame({"left": [0], "right": [1], "label": [0.5], "n_answers": [2]})
+    sums.to_csv("a.csv", index=False)
+    sums.assign(label=0.75, n_answers=4).to_csv("b.csv", index=False)
+    assert bequec("ask", "s", "--answers", "a.csv") == 0
+    assert bequec("ask", "s", "--answers", "b.csv") == 1
+    assert bequec("ask", "s", "--answers", "b.csv", "--replace") == 0
+    assert Study.open("s").answers().n_answers == 4
+    bequec("ask", "s", "--sheets", 10)
+    sheet = pd.read_csv("s/sheets/sheet-0001.csv", dtype=str, keep_default_na=False).assign(label="same")
+    for change in ({}, {"worker": "ann"}, {"sheet": "01"}):
+        sheet.assign(**change).to_csv("sheet.csv", index=False)
+        assert bequec("ask", "s", "--answers", "sheet.csv") == 0
+        assert Study.open("s").answers().n_answers == 14
+    sheet.assign(worker="bob").to_csv("sheet.csv", index=False)  # the first sheet named nobody: it is taken for bob's
+    assert bequec("ask", "s", "--answers", "sheet.csv") == 0
+    assert Study.open("s").answers().n_answers == 14
 
 
 def test_an_unsure_answer_may_change_and_new_sheets_go_on_counting():

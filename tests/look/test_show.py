@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bequec import BeQuec, BequecError, QueryPlan, plan_queries
+from bequec import Answers, BeQuec, BequecError, QueryPlan, ask_graph, plan_queries
 from bequec.look import draw_mask, judge, write_report
 from bequec.look.plots import (
     plot_heat_map,
@@ -95,6 +95,15 @@ def test_the_verdict_follows_the_quality_of_the_data():
     clear = fitted(600, 3, 4)
     assert judge(*clear).level == "strong"
     plan = plan_queries(400, 5, n_groups=10, random_state=0)
+    all_yes = Answers.from_counts(
+        plan,
+        np.where(asked := plan.asked[np.ix_(plan.group_of, plan.group_of)], 1.0, 0.0)
+        - np.diag(np.diag(asked).astype(float)),
+    )
+    assert judge(BeQuec(5, random_state=0).fit(all_yes), all_yes).level == "weak"
+    label = np.arange(400) % 4
+    too_many = ask_graph(lambda i, j: label[i] == label[j], plan)
+    assert judge(BeQuec(6, random_state=0).fit(too_many), too_many).level == "weak"
     hopeless = simulate_mixed_memberships(plan, 5, concentration=1.0, between=0.3, random_state=0).answers
     verdict = judge(BeQuec(5, random_state=0).fit(hopeless), hopeless)
     assert verdict.level == "weak"
@@ -141,6 +150,8 @@ def test_the_report_is_one_file_that_needs_no_network(tmp_path):
     page, checker = read_report(tmp_path / "report.html")
     assert all(address.startswith(("#", "data:")) for address in checker.addresses)
     assert "<script" not in page
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
     assert not re.search(r"url\((?!#)", page)
     assert page.count("<svg") == 5
     assert "prefers-color-scheme: dark" in page

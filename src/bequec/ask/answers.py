@@ -166,6 +166,15 @@ class Answers:
         mean.data = mean.data / self.total_at_yes
         return mean
 
+    def averaged(self) -> "Answers":
+        """The same answers with every answered pair counted once, by its mean."""
+        if self.correction is None:
+            return self
+        once = self.correction.copy()
+        once.data = np.where(once.data + self.baseline > 0, 1.0, 0.0) - self.baseline
+        once.eliminate_zeros()
+        return Answers(self.plan, self.mean_yes, self.baseline, once if once.nnz else None, self.diagonal)
+
     @cached_property
     def answers_per_node(self) -> FloatArray:
         """How many answers each node has, in the caller's order."""

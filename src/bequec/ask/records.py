@@ -1,6 +1,7 @@
 """A study's table of answers: one form for every kind of file, nothing counted twice, nothing overwritten."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,12 +27,14 @@ def standard_rows(parsed: ParsedTable, plan: QueryPlan) -> pd.DataFrame:
     names = np.empty(plan.n_nodes, dtype=object)
     names[:] = [str(plan.name(node)) for node in range(plan.n_nodes)]
     labels = [_standard_label(value) for value in parsed.labels]
+    is_sum = "n_answers" in parsed.rows
     rows = pd.DataFrame(
         {
             "left": names[parsed.left],
             "right": names[parsed.right],
             "label": labels,
-            "n_answers": [f"{weight:g}" for weight in parsed.weights],
+            # Only rows that say how many answers they stand for keep it: they are sums, one a pair.
+            "n_answers": [f"{weight:.15g}" for weight in parsed.weights] if is_sum else pd.NA,
         }
     )
     used = {*PAIR, "source", "target", "weight"}
@@ -44,58 +47,90 @@ def standard_rows(parsed: ParsedTable, plan: QueryPlan) -> pd.DataFrame:
 def merge_answers(earlier: pd.DataFrame | None, new: pd.DataFrame, *, replace: bool) -> tuple[pd.DataFrame, int, int]:
     """The earlier rows and those of the new ones that are new; how many were added, and how many changed.
 
-    A row is known by its sheet, worker and question (or pair), as far as it has them. Rows without sheet and worker
-    are known by all that they say: only more of the same than before is new.
+    A row is known by its pair and its sheet or worker; a row that stands for a number of answers by its pair. Rows
+    without any of these are known by what they say: only more of the same than before is new. What is known changes
+    only with ``replace``, or if it was "unsure".
     """
     if earlier is None:
-        if not {"sheet", "worker"} & set(new.columns):
+        if not {"sheet", "worker"} & set(new.columns) and new["n_answers"].isna().all():
             return new, len(new), 0
         earlier = new.iloc[:0]
     columns = list(dict.fromkeys([*earlier.columns, *new.columns]))
     earlier, new = (table.reindex(columns=columns).astype("string") for table in (earlier, new))
-    before, now = _identities(earlier), _identities(new)
-    place: dict[Any, int] = {}
-    for position, identity in enumerate(before):
-        place[identity] = position
-    labels = earlier["label"].tolist()
+    known = _Known(replace)
+    for position, row in enumerate(_identified(earlier)):
+        known.place[known.identity(row)] = position
+    known.counts.clear()
+    values = list(zip(earlier["label"], earlier["n_answers"], strict=True))
     added, n_changed = [], 0
-    for position, (identity, label) in enumerate(zip(now, new["label"], strict=True)):
-        known = place.get(identity)
-        if known is None:
-            place[identity] = len(labels)
-            labels.append(label)
+    for position, row in enumerate(_identified(new)):
+        identity, value = known.identity(row), (new["label"].iat[position], new["n_answers"].iat[position])
+        at = known.find(identity, row)
+        if at is None:
+            known.place[identity] = len(values)
+            values.append(value)
             added.append(position)
-        elif labels[known] != label:
-            if labels[known] != "unsure" and not replace:
+        elif str(values[at]) != str(value):
+            if values[at][0] != "unsure" and not replace:
                 raise AnswersError(
-                    f"{_describe(new.iloc[position])} was answered {labels[known]!r} before and {label!r} now; "
+                    f"{_describe(new.iloc[position])} was answered {values[at][0]!r} before and {value[0]!r} now; "
                     "if it is another person's answer add a column worker, to correct it say --replace"
                 )
-            labels[known] = label
+            values[at] = value
             n_changed += 1
     everything = pd.concat([earlier, new.iloc[added]], ignore_index=True)
-    everything["label"] = pd.array(labels, dtype="string")
+    for column, name in enumerate(("label", "n_answers")):
+        everything[name] = pd.array([value[column] for value in values], dtype="string")
     return everything, len(added), n_changed
 
 
-def _identities(table: pd.DataFrame) -> list[tuple[str, ...]]:
-    """What makes each row the row it is."""
-    present = [column for column in IDENTITY if column in table]
-    pair = [f"{min(l, r)}\n{max(l, r)}" for l, r in zip(table["left"], table["right"], strict=True)]
-    given = table[present].fillna("").to_numpy(dtype=object) if present else np.empty((len(table), 0), dtype=object)
-    by_person = [column for column in present if column != "question"]
-    seen: dict[tuple[str, ...], int] = {}
-    identities: list[tuple[str, ...]] = []
-    for position in range(len(table)):
-        marks = dict(zip(present, given[position], strict=True))
-        if any(marks[column] for column in by_person):
-            identities.append((marks.get("sheet", ""), marks.get("worker", ""), pair[position]))
-            continue
+class _Row(NamedTuple):
+    """What makes a row the row it is."""
+
+    pair: str
+    sheet: str
+    worker: str
+    label: str
+    is_sum: bool
+
+
+class _Known:
+    """Where each known row stands."""
+
+    def __init__(self, replace: bool) -> None:
+        self.replace = replace
+        self.place: dict[tuple[str, ...], int] = {}
+        self.counts: dict[tuple[str, ...], int] = {}
+
+    def identity(self, row: _Row) -> tuple[str, ...]:
+        if row.sheet or row.worker:
+            return (row.pair, row.sheet, row.worker)
+        if row.is_sum:
+            return (row.pair, "sum")
         # Nobody says whose answer it is: the n-th row that says the same is the same row again.
-        said = (pair[position], str(table["label"].iat[position]))
-        seen[said] = seen.get(said, 0) + 1
-        identities.append((*said, str(seen[said])))
-    return identities
+        said = (row.pair,) if self.replace else (row.pair, row.label)
+        self.counts[said] = self.counts.get(said, 0) + 1
+        return (*said, str(self.counts[said]), "plain")
+
+    def find(self, identity: tuple[str, ...], row: _Row) -> int | None:
+        """The known row with this identity; a sheet whose worker was or is not told is the same sheet."""
+        if identity in self.place or not (row.sheet or identity[-1] == "plain"):
+            return self.place.get(identity)
+        if row.sheet:
+            if row.worker:
+                return self.place.get((row.pair, row.sheet, ""))
+            return next((at for key, at in self.place.items() if key[:2] == (row.pair, row.sheet)), None)
+        return self.place.get((row.pair, "unsure", "1", "plain"))
+
+
+def _identified(table: pd.DataFrame) -> Iterator[_Row]:
+    columns = [table[name].fillna("") if name in table else [""] * len(table) for name in ("sheet", "worker")]
+    sums = table["n_answers"].notna()
+    for left, right, sheet, worker, label, is_sum in zip(
+        table["left"], table["right"], *columns, table["label"], sums, strict=True
+    ):
+        number = str(int(sheet)) if sheet.isdecimal() else sheet  # 01 is sheet 1
+        yield _Row(f"{min(left, right)}\n{max(left, right)}", number, worker, label, is_sum)
 
 
 def _describe(row: "pd.Series[Any]") -> str:

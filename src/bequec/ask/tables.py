@@ -15,6 +15,7 @@ from bequec.plan.pairs import pairs_numbered
 from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan, shortened
 
 LABELS = {"same": 1.0, "yes": 1.0, "true": 1.0, "different": 0.0, "no": 0.0, "false": 0.0, "unsure": np.nan}
+MOST_ANSWERS = 1e9
 PAIR_COLUMNS = (("left", "right"), ("source", "target"))
 
 
@@ -86,6 +87,10 @@ def parse_table(table: pd.DataFrame, plan: QueryPlan, *, unlisted: str, outside:
         raise AnswersError("the table has no rows; give one row per answer")
     table = _with_plain_columns(table)
     left, right = _pairs(table, plan)
+    is_edge_list = unlisted == "no" and "label" not in table
+    if is_edge_list and (left == right).any():
+        warnings.warn(f"dropped {(left == right).sum()} edges of a node with itself", stacklevel=3)
+        table, left, right = table[left != right], left[left != right], right[left != right]
     labels, weights = _labels(table, unlisted), _weights(table)
     _refuse_self_pairs(table, left, right, plan)
     kept = np.flatnonzero(_inside(table, left, right, plan, outside))
@@ -229,8 +234,9 @@ def _label_value(label: Any) -> float:
 def _weights(table: pd.DataFrame) -> FloatArray:
     if "n_answers" not in table:
         return np.ones(len(table))
-    weights: FloatArray = pd.to_numeric(table["n_answers"], errors="coerce").to_numpy(dtype=float)
-    wrong = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
+    given = table["n_answers"].where(table["n_answers"].notna(), 1)  # rows of other files in a study's table
+    weights: FloatArray = pd.to_numeric(given, errors="coerce").to_numpy(dtype=float)
+    wrong = np.flatnonzero(~((weights > 0) & (weights <= MOST_ANSWERS)))
     if len(wrong):
         value = table["n_answers"].iloc[wrong[0]]
         raise AnswersError(f"row {_row(table, wrong[0])}: n_answers is {value!r}; it must be a positive number")

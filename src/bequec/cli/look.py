@@ -98,6 +98,9 @@ def _score(model: "BeQuec", answers: "Answers", truth: Path) -> dict[str, float]
     table = read_table(truth)
     if not {"name", "label"} <= set(table.columns):
         raise StudyError(f"{truth} has the columns {', '.join(table.columns)}; it needs name and label")
+    table = table[table["label"].str.strip() != ""]
+    if len(table) < 2:
+        raise StudyError(f"{truth} labels {len(table)} items; label at least 2 to have a score")
     nodes = node_indices(table["name"], answers.plan)
     if len(np.unique(nodes)) != len(nodes):
         raise StudyError(f"{truth} labels an item twice; label each at most once")

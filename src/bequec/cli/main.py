@@ -4,6 +4,7 @@
 """
 
 import functools
+import io
 import sys
 import tempfile
 import traceback
@@ -67,6 +68,9 @@ def _options(
 
 def main() -> None:
     """Run one command and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without █ or → shows a question mark instead
     sys.exit(run(sys.argv[1:]))
 
 

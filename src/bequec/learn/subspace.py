@@ -28,6 +28,8 @@ CENTROIDS_PER_CLUSTER = 6
 
 def refine_subspace(task: Task, start: State) -> State:
     """Alternating least squares over the mask, plain then weighted by the variance, and the simplex of its rows."""
+    # Each pair counts once: a few pairs asked very often would otherwise rule the least squares.
+    task = dataclasses.replace(task, answers=task.answers.averaged())
     answers, K = task.answers, task.n_clusters
     smallest = answers.plan.sizes.min()
     starts = [start.basis, *(oversampled_basis(task, more) for more in OVERSAMPLING if smallest >= K + more)]

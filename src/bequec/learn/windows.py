@@ -11,6 +11,7 @@ from bequec.plan.query_plan import IntArray
 
 IMPUTATION_ROUNDS = 3
 NOTHING = 1e-12
+HARDLY = 0.03  # an imputed diagonal alone makes directions of about half this size
 
 
 def answered_block(answers: Answers, l: int, m: int) -> sp.csr_array:
@@ -20,10 +21,11 @@ def answered_block(answers: Answers, l: int, m: int) -> sp.csr_array:
 
 
 def gap(values: FloatArray, rank: int) -> float:
-    """σ_K / σ_{K+1}: how far the last kept direction stands out; zero where it is not there at all."""
-    if values[rank - 1] <= NOTHING * values[0]:
+    """σ_K / σ_{K+1}: how far the last kept direction stands out of what follows, or of 3 % of the first."""
+    if values[0] == 0:
         return 0.0
-    return float(values[rank - 1] / values[rank]) if len(values) > rank and values[rank] > 0 else float("inf")
+    following = values[rank] if len(values) > rank else 0.0
+    return float(values[rank - 1] / max(following, HARDLY * values[0]))
 
 
 def window_svd(

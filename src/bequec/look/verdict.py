@@ -8,6 +8,7 @@ from bequec.ask.answers import Answers
 from bequec.errors import ModelError
 from bequec.learn.bequec import BeQuec
 from bequec.learn.interactions import normal_equations
+from bequec.learn.windows import HARDLY
 
 # Calibrated on planted graphs: where every window's gap is above 1.4 nine labels in ten or more are right; below
 # 1.15 a window shows its weakest cluster no better than noise.
@@ -41,8 +42,10 @@ def judge(model: BeQuec, answers: Answers) -> Verdict:
     explained = explained_share(model, answers)
     doubts = _doubts(model, answers, gap)
     level: Level = "weak" if any(is_grave for is_grave, _ in doubts) else "fair" if doubts else "strong"
-    shown = f"every window shows all {model.n_clusters} clusters"
-    shown += f" ({gap:.1f} times above the noise)" if 1 <= gap < 1000 else ""
+    if hasattr(model, "memberships_std_"):
+        shown = f"memberships are known to about {max(1, round(100 * _relative_error(model)))} %"
+    else:
+        shown = f"every window shows all {model.n_clusters} clusters ({gap:.1f} times above the noise)"
     fits = f"the model explains {max(0, round(100 * explained))} % of the variation in the answers"
     reasons = [text for _, text in doubts] or [shown, fits]
     return Verdict(level, f"{OPENINGS[level]}: {'; '.join(reasons)}.", gap, explained)
@@ -52,24 +55,30 @@ def _doubts(model: BeQuec, answers: Answers, gap: float) -> list[tuple[bool, str
     """What speaks against the result: (is it grave?, why and what to do)."""
     K = model.n_clusters
     doubts = []
-    if answers.share_answered < 0.5:
-        doubts.append((False, f"only {100 * answers.share_answered:.0f} % of the asked pairs are answered yet"))
-    if hasattr(model, "memberships_std_"):
-        error = float(np.sqrt((model.memberships_std_**2).sum() / (model.memberships_**2).sum()))
-        if error > SMALL_ERROR:
-            text = f"memberships are off by about {100 * error:.0f} %; more answers would help"
-            doubts.append((error > LARGE_ERROR, text))
-    elif gap < CLEAR_GAP:
+    share = answers.share_answered
+    if share < 0.5:
+        doubts.append((share < 0.2, f"only {100 * share:.0f} % of the asked pairs are answered yet"))
+    has_errors = hasattr(model, "memberships_std_")
+    if has_errors and _relative_error(model) > SMALL_ERROR:
+        error = _relative_error(model)
+        text = f"memberships are off by about {100 * error:.0f} %; more answers would help"
+        doubts.append((error > LARGE_ERROR, text))
+    if gap < (VISIBLE_GAP if has_errors else CLEAR_GAP):
         n_weak = int((model.gaps_ < CLEAR_GAP).sum())
         text = (
             f"{n_weak} of {len(model.gaps_)} windows hardly show the {_ordinal(K)} cluster "
             f"({gap:.2f} times the noise at worst); ask more pairs, in fewer and larger groups, or try fewer clusters"
         )
-        doubts.append((gap < VISIBLE_GAP, text))
+        doubts.append((gap < VISIBLE_GAP and not has_errors, text))
     suggested = suggested_n_clusters(model)
     if suggested != K:
         doubts.append((False, f"the singular values suggest {suggested} clusters rather than {K}"))
     return doubts
+
+
+def _relative_error(model: BeQuec) -> float:
+    """The expected relative error of the memberships by their own error bars."""
+    return float(np.sqrt((model.memberships_std_**2).sum() / (model.memberships_**2).sum()))
 
 
 def suggested_n_clusters(model: BeQuec) -> int:
@@ -77,7 +86,7 @@ def suggested_n_clusters(model: BeQuec) -> int:
     values, K = model.singular_values_, model.n_clusters
     if len(values) <= K:
         return K
-    floor = 1e-3 * values[0]
+    floor = HARDLY * values[0]
     drops = (values[1:-1] + floor) / (values[2:] + floor)  # after the 2nd, 3rd, … value
     best = int(drops.argmax()) + 2
     at_K = float((values[K - 1] + floor) / (values[K] + floor))

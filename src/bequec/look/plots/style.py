@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -56,13 +57,14 @@ def save_picture(figure: Figure, path: str | os.PathLike[str]) -> None:
         figure.savefig(temporary, format=kind, dpi=160, metadata=_no_date(kind))
 
 
-def inline_svg(figure: Figure) -> str:
-    """The picture as SVG text for a web page; its ink is the page's text colour."""
+def inline_svg(figure: Figure, name: str) -> str:
+    """The picture as SVG text for a web page; its ink is the page's text colour, its ids begin with ``name``."""
     buffer = io.StringIO()
     with mpl.rc_context(_SVG):
         figure.savefig(buffer, format="svg", transparent=True, metadata=_no_date("svg"))
     text = buffer.getvalue()
-    return text[text.index("<svg") :].replace(INK, "currentColor")
+    text = text[text.index("<svg") :].replace(INK, "currentColor")
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text)
 
 
 # Text stays text, and ids do not change from run to run.

@@ -61,11 +61,13 @@ def write_report(
         n_unanswered=int((answers.answers_per_node == 0).sum()),
         has_images=images is not None,
         pictures={
-            "mask": inline_svg(plot_mask(answers.plan, answers)),
-            "simplex": inline_svg(plot_simplex(model.memberships_)),
-            "heat_map": inline_svg(plot_heat_map(model.memberships_)),
-            "singular_values": inline_svg(plot_singular_values(model.singular_values_, model.n_clusters)),
-            "interactions": inline_svg(plot_interactions(model.interactions_)),
+            "mask": inline_svg(plot_mask(answers.plan, answers), "mask"),
+            "simplex": inline_svg(plot_simplex(model.memberships_), "simplex"),
+            "heat_map": inline_svg(plot_heat_map(model.memberships_), "heat_map"),
+            "singular_values": inline_svg(
+                plot_singular_values(model.singular_values_, model.n_clusters), "singular_values"
+            ),
+            "interactions": inline_svg(plot_interactions(model.interactions_), "interactions"),
         },
     )
     write_text(path, page)
