@@ -37,14 +37,15 @@ def window_svd(
     imputed from the rank-K fit itself, in three rounds of (SVD, refill, clipped to probabilities).
     """
     window = sp.block_array([[answered_block(answers, l, m) for m in columns] for l in rows], format="csr")
-    n_values = min(rank + more, *window.shape)
-    left, values, right = top_svd(window, n_values, start)
     at_row, at_column = _diagonal_positions(answers, rows, columns)
-    for _ in range(IMPUTATION_ROUNDS if len(at_row) and not answers.diagonal else 0):
-        fit = left[at_row, :rank] * values[:rank] * right[at_column, :rank]
-        diagonal = np.clip(fit.sum(axis=1), 0.0, 1.0)
+    n_rounds = IMPUTATION_ROUNDS if len(at_row) and not answers.diagonal else 0
+    filled = window
+    for _ in range(n_rounds):
+        left, values, right = top_svd(filled, rank, start)
+        diagonal = np.clip((left[at_row] * values * right[at_column]).sum(axis=1), 0.0, 1.0)
         filled = window + sp.csr_array((diagonal, (at_row, at_column)), shape=window.shape)
-        left, values, right = top_svd(filled, n_values, start)
+    # Values beyond K lie close together and take ARPACK longest: only the last SVD looks for them.
+    left, values, right = top_svd(filled, min(rank + more, *window.shape), start)
     # Singular vectors of a zero singular value are arbitrary: they show nothing and must not look as if they did.
     shown = values[:rank] > NOTHING * values[0]
     return left[:, :rank] * shown, values, right[:, :rank] * shown
