@@ -344,7 +344,7 @@ def test_interrupting_leaves_whole_files_and_130():
     program = (
         "import sys, bequec.learn.bequec as b\n"
         "def slow(*a): print('fitting', flush=True); import time; time.sleep(60)\n"
-        "b.START[None] = slow\n"
+        "b.START['posterior'] = slow\n"
         "from bequec.cli.main import run; sys.exit(run(['learn', 's']))\n"
     )
     pairs = [(i, i + 1, "same") for i in range(0, 4000, 2)]

@@ -22,7 +22,7 @@ def planted(plan, n_clusters, rng):
 
 def assert_recovers(plan, n_clusters, rng):
     memberships, interactions = planted(plan, n_clusters, rng)
-    model = BeQuec(n_clusters, random_state=0).fit(expected_answers(plan, memberships, interactions))
+    model = BeQuec(n_clusters, refine=None, random_state=0).fit(expected_answers(plan, memberships, interactions))
     assert subspace_distance(model.basis_, memberships) <= 1e-10
     assert_allclose(match_clusters(model.memberships_, memberships), memberships, atol=1e-6)
     return model, memberships, interactions
@@ -75,11 +75,13 @@ def test_an_unobserved_diagonal_costs_little(rng):
     """Imputed in three rounds it is not exact, but far nearer than a diagonal of zeros."""
     plan = plan_queries(400, 3, n_groups=4, random_state=3)
     memberships, interactions = planted(plan, 3, rng)
-    model = BeQuec(3, random_state=0).fit(expected_answers(plan, memberships, interactions, diagonal=False))
+    model = BeQuec(3, refine=None, random_state=0).fit(
+        expected_answers(plan, memberships, interactions, diagonal=False)
+    )
     assert subspace_distance(model.basis_, memberships) < 1e-3
     graph = memberships @ interactions @ memberships.T
     np.fill_diagonal(graph, 0.0)
     from bequec import ask_graph
 
-    zeros = BeQuec(3, random_state=0).fit(ask_graph(graph, plan, diagonal=True))
+    zeros = BeQuec(3, refine=None, random_state=0).fit(ask_graph(graph, plan, diagonal=True))
     assert subspace_distance(zeros.basis_, memberships) > 10 * subspace_distance(model.basis_, memberships)

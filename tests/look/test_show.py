@@ -1,14 +1,16 @@
 """Pictures, verdict and report."""
 
 import re
+import warnings
 from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.exceptions import ConvergenceWarning
 
-from bequec import Answers, BeQuec, BequecError, QueryPlan, ask_graph, plan_queries
+from bequec import Answers, BeQuec, BequecError, ModelError, QueryPlan, ask_graph, plan_queries
 from bequec.look import draw_mask, judge, write_report
 from bequec.look.plots import (
     plot_heat_map,
@@ -100,14 +102,23 @@ def test_the_verdict_follows_the_quality_of_the_data():
         np.where(asked := plan.asked[np.ix_(plan.group_of, plan.group_of)], 1.0, 0.0)
         - np.diag(np.diag(asked).astype(float)),
     )
-    assert judge(BeQuec(5, random_state=0).fit(all_yes), all_yes).level == "weak"
+    with pytest.raises(ModelError, match="show only 1 directions, too few for 5 clusters"):
+        BeQuec(5, random_state=0).fit(all_yes)
     label = np.arange(400) % 4
     too_many = ask_graph(lambda i, j: label[i] == label[j], plan)
-    assert judge(BeQuec(6, random_state=0).fit(too_many), too_many).level == "weak"
+    assert judge(BeQuec(6, refine=None, random_state=0).fit(too_many), too_many).level == "weak"
+    verdict = judge(BeQuec(6, random_state=0).fit(too_many), too_many)
+    assert verdict.level == "fair"
+    assert "2 of the 6 clusters are all but empty: try 4 clusters" in verdict.sentence
     hopeless = simulate_mixed_memberships(plan, 5, concentration=1.0, between=0.3, random_state=0).answers
-    verdict = judge(BeQuec(5, random_state=0).fit(hopeless), hopeless)
+    verdict = judge(BeQuec(5, refine=None, random_state=0).fit(hopeless), hopeless)
     assert verdict.level == "weak"
     assert verdict.sentence.startswith("Do not rely on this yet: 9 of 9 windows hardly show the 5th cluster")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # there is nothing that it could settle on
+        verdict = judge(BeQuec(5, random_state=0).fit(hopeless), hopeless)
+    assert verdict.level == "weak"
+    assert verdict.sentence.startswith("Do not rely on this yet: memberships are off by about")
 
 
 class _Checker(HTMLParser):

@@ -16,7 +16,7 @@ def test_binary_answers_balanced_clusters(n_nodes, largest_mse):
     for trial in range(20):
         plan = plan_queries(n_nodes, 5, n_groups=10, random_state=1000 + trial)
         answers, truth, _ = simulate_mixed_memberships(plan, 5, random_state=2000 + trial)
-        errors.append(mean_squared_error(BeQuec(5, random_state=0).fit(answers).memberships_, truth))
+        errors.append(mean_squared_error(BeQuec(5, refine=None, random_state=0).fit(answers).memberships_, truth))
     assert np.mean(errors) <= largest_mse
 
 
@@ -26,7 +26,7 @@ def test_subspace_distance_falls_as_in_the_paper():
     for n_nodes in (2000, 4000, 8000):
         plan = plan_queries(n_nodes, 5, n_groups=10, pattern="random", random_state=3)
         answers, truth, _ = simulate_mixed_memberships(plan, 5, random_state=4)
-        distances.append(subspace_distance(BeQuec(5, random_state=0).fit(answers).basis_, truth))
+        distances.append(subspace_distance(BeQuec(5, refine=None, random_state=0).fit(answers).basis_, truth))
     assert distances[0] < 0.48
     assert distances[1] < 0.32
     assert distances[2] < 0.22
@@ -36,7 +36,7 @@ def test_dogs(dogs_folder):
     """Table V: 99.22 % accuracy, NMI 0.972, from 76,950 answers of which 9.63 % are wrong."""
     dogs = load_dogs(dogs_folder)
     assert dogs.answers.plan.n_pairs == 76_950
-    model = BeQuec(5, random_state=0).fit(dogs.answers)
+    model = BeQuec(5, refine=None, random_state=0).fit(dogs.answers)
     assert accuracy(model.labels_, dogs.labels) >= 0.99
     assert normalized_mutual_information(model.labels_, dogs.labels) >= 0.965
     table = dogs.answers.to_table()

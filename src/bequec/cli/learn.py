@@ -12,7 +12,12 @@ def learn(
     study: Annotated[Path, typer.Argument(help="The study's folder.")],
     clusters: Annotated[int | None, typer.Option("-k", "--clusters", help="Another number of clusters.")] = None,
     unsure: Annotated[str, typer.Option(help="What 'unsure' means: unanswered, or half a yes.")] = "unanswered",
-    refine: Annotated[str, typer.Option(help="none (the paper's algorithm), subspace or posterior.")] = "none",
+    refine: Annotated[
+        str, typer.Option(help="posterior (most accurate), subspace (faster) or none (the paper's algorithm).")
+    ] = "posterior",
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds after which the posterior returns the best that it has.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Threads; the result does not depend on them.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
@@ -34,6 +39,7 @@ def learn(
             refine=None if refine == "none" else refine,
             random_state=seed,
             n_jobs=jobs,
+            time_limit=time_limit,
             callback=show,
         ).fit(answers)
     opened.remember(unsure=unsure)

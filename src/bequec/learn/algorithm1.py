@@ -33,7 +33,9 @@ def stitch_and_project(task: Task) -> State:
 
 def stitch_widely(task: Task) -> State:
     """Where every refinement starts: the range space stitched on all shared columns."""
-    return State(*_range_space(task, wide_range_space))
+    space = _range_space(task, wide_range_space)
+    successive_projection(space.basis, task.n_clusters)  # refuses answers that show fewer than K directions
+    return State(*space)
 
 
 def answered_usable_blocks(answers: Answers, n_clusters: int) -> BoolArray:

@@ -45,8 +45,8 @@ class BeQuec(ClusterMixin, BaseEstimator):
     n_clusters : int
         How many clusters to look for, at least 2.
     refine : {None, "subspace", "posterior"}
-        None is the paper's Algorithm 1; "subspace" refines it over the whole mask; "posterior" then gives posterior
-        means, with error bars.
+        "posterior", the default, gives posterior means with error bars; "subspace" stops at the range space refined
+        over the whole mask, many times faster; None is the paper's Algorithm 1.
     random_state : int, Generator, RandomState or None
         Seed of everything random.
     n_jobs : int or None
@@ -56,7 +56,8 @@ class BeQuec(ClusterMixin, BaseEstimator):
     tol : float
         The posterior is settled when an iteration moves the memberships by less than this (root mean square).
     time_limit : float or None
-        Seconds after which the posterior returns the best that it has.
+        Seconds after which the posterior returns the best that it has; the refined subspace comes before it in any
+        case.
     keep_covariances : bool
         Keep ``memberships_covariance_``, N K² numbers.
     callback : callable or None
@@ -101,7 +102,7 @@ class BeQuec(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int,
         *,
-        refine: str | None = None,
+        refine: str | None = "posterior",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         max_iter: int = 100,

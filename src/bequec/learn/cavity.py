@@ -119,8 +119,8 @@ def node_potentials(belief: Belief, sums: PairSums) -> tuple[FloatArray, FloatAr
     return b, H
 
 
-def update_interactions(belief: Belief, sums: PairSums) -> FloatArray:
-    """B + half a Newton step, symmetric, at most 0.15 an entry, kept in [0.004, 0.996].
+def update_interactions(belief: Belief, sums: PairSums, step: float = 0.5) -> FloatArray:
+    """B + part of a Newton step (at first half of it), symmetric, at most 0.15 an entry, kept in [0.004, 0.996].
 
     H_B[(ab), (cd)] = Σ w m_ia m_ic m_jb m_jd, g_B = Mᵀ(s∘r)M − (T + Tᵀ), T = Σ_i C_i B Σ_j w m_j m_jᵀ.
     """
@@ -129,12 +129,12 @@ def update_interactions(belief: Belief, sums: PairSums) -> FloatArray:
     products = full(sums.products, K)
     own = (M[:, :, None] * M[:, None, :]).reshape(len(M), -1)
     H = (own.T @ products.reshape(len(M), -1)).reshape(K, K, K, K).transpose(0, 2, 1, 3).reshape(K * K, K * K)
-    echo = np.einsum("nab,bc,ncd->ad", belief.covariances, B, products)
+    echo = np.tensordot(belief.covariances, B @ products, axes=([0, 2], [0, 1]))
     gradient = sums.corrected - echo - echo.T
-    step, *_ = np.linalg.lstsq(H, gradient.ravel(), rcond=1e-10)
-    step = step.reshape(K, K)
-    step = np.clip((step + step.T) / 4, -LARGEST_STEP, LARGEST_STEP)
-    return np.asarray(np.clip(B + step, SMALLEST_B, 1 - SMALLEST_B))
+    newton, *_ = np.linalg.lstsq(H, gradient.ravel(), rcond=1e-10)
+    newton = newton.reshape(K, K)
+    change = step * np.clip((newton + newton.T) / 2, -2 * LARGEST_STEP, 2 * LARGEST_STEP)
+    return np.asarray(np.clip(B + change, SMALLEST_B, 1 - SMALLEST_B))
 
 
 def pearson_dispersion(blocks: DenseBlocks, belief: Belief) -> float:

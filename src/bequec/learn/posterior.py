@@ -32,6 +32,8 @@ CAVITY = 10  # cavity iterations of a start
 RACE = np.array([0.6, 0.8, 1.0, 1.0])  # the few plain iterations that tell good moves from bad ones
 COARSE = 256  # atoms while searching
 POLISH = (512, 2048, 8192)  # atoms while polishing
+HALF_WAY = 0.5  # how far an iteration goes towards the new posterior
+PATIENCE = 20  # after so many iterations steps get shorter, which ends a swing between two states
 DECISIVE = 50.0  # differences of the log predictive below this mean nothing
 MOST_MOVES = 12
 FINALISTS = 3
@@ -100,9 +102,7 @@ def random_corners(points: FloatArray, n_clusters: int, rng: np.random.Generator
 def search(task: Task, blocks: DenseBlocks, starts: list[FloatArray]) -> Run:
     """The best of several starts after plain and cavity iterations with few atoms."""
     seed = int(task.rng.integers(2**31))
-    run = functools.partial(
-        run_from, task.answers, blocks, seed=seed, sharpness=ANNEALING, n_cavity=CAVITY, n_atoms=COARSE
-    )
+    run = functools.partial(run_from, task, blocks, seed=seed, sharpness=ANNEALING, n_cavity=CAVITY, n_atoms=COARSE)
     return max(task.mapper.map("finding the basin", run, starts), key=lambda run: run.score)
 
 
@@ -113,11 +113,12 @@ def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
         if task.out_of_time():
             break
         seed = int(task.rng.integers(2**31))
-        moved = list(propose_moves(task.answers, blocks, best.belief))
-        race = functools.partial(run_from, task.answers, blocks, sharpness=RACE, n_cavity=0, n_atoms=COARSE // 2)
-        raced = task.mapper.map("", functools.partial(race, seed=seed), moved)
-        finalists = sorted(raced, key=lambda run: -run.score)[:FINALISTS]
-        finished = [finish(blocks, run.belief, seed) for run in finalists]
+        race = functools.partial(run_from, task, blocks, sharpness=RACE, n_cavity=0, n_atoms=COARSE // 2)
+        finalists: list[Run] = []
+        for moved in propose_moves(task.answers, blocks, best.belief):  # each kind of move among its own
+            raced = task.mapper.map("", functools.partial(race, seed=seed), moved)
+            finalists += sorted(raced, key=lambda run: -run.score)[:FINALISTS]
+        finished = [finish(task, blocks, run.belief, seed) for run in finalists]
         winner = max(finished, key=lambda run: run.score, default=best)
         if winner.score < best.score + DECISIVE:
             break
@@ -126,7 +127,7 @@ def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
 
 
 def run_from(
-    answers: Answers,
+    task: Task,
     blocks: DenseBlocks,
     memberships: FloatArray,
     seed: int,
@@ -135,14 +136,14 @@ def run_from(
     n_atoms: int,
 ) -> Run:
     """From first memberships to a belief and its score."""
-    belief = first_belief(answers, memberships)
-    belief = anneal(blocks, belief, np.random.default_rng(seed), sharpness, n_cavity, n_atoms)
+    belief = first_belief(task.answers, memberships)
+    belief = anneal(task, blocks, belief, np.random.default_rng(seed), sharpness, n_cavity, n_atoms)
     return Run(belief, total_score(blocks, belief))
 
 
-def finish(blocks: DenseBlocks, belief: Belief, seed: int) -> Run:
+def finish(task: Task, blocks: DenseBlocks, belief: Belief, seed: int) -> Run:
     """Carry a raced belief as far as the best one has been carried, so that their scores compare."""
-    belief = anneal(blocks, belief, np.random.default_rng(seed), np.linspace(0.7, 1.0, 4), CAVITY, COARSE)
+    belief = anneal(task, blocks, belief, np.random.default_rng(seed), np.linspace(0.7, 1.0, 4), CAVITY, COARSE)
     return Run(belief, total_score(blocks, belief))
 
 
@@ -157,10 +158,11 @@ def polish(task: Task, blocks: DenseBlocks, best: Run) -> tuple[Run, int, str]:
         atoms: Atoms | None = None
         rng = np.random.default_rng(int(task.rng.integers(2**31)))
         settled = False
-        for n_iter in range(1, task.max_iter + 1):  # noqa: B007 - the last stage's count is kept
-            previous = belief
-            belief, atoms = iterate(blocks, belief, atoms, n_atoms, rng)
-            settled = float(np.sqrt(np.mean((belief.memberships - previous.memberships) ** 2))) < task.tol
+        for n_iter in range(1, task.max_iter + 1):
+            previous, step = belief, min(HALF_WAY, HALF_WAY * PATIENCE / n_iter)
+            belief, atoms = iterate(blocks, belief, atoms, n_atoms, rng, step=step)
+            moved = float(np.sqrt(np.mean((belief.memberships - previous.memberships) ** 2)))
+            settled = moved < task.tol * step / HALF_WAY  # short steps must not pass for being settled
             if settled or task.out_of_time():
                 break
         run = Run(belief, total_score(blocks, belief))
@@ -172,6 +174,7 @@ def polish(task: Task, blocks: DenseBlocks, best: Run) -> tuple[Run, int, str]:
 
 
 def anneal(
+    task: Task,
     blocks: DenseBlocks,
     belief: Belief,
     rng: np.random.Generator,
@@ -182,10 +185,14 @@ def anneal(
     """Plain iterations at rising sharpness find the basin, cavity iterations correct for the answers' echo."""
     atoms: Atoms | None = None
     for step, beta in enumerate(sharpness.tolist()):
+        if task.out_of_time():
+            return belief
         belief, atoms = iterate(
             blocks, belief, atoms, n_atoms, rng, sharpness=beta, cavity=False, learn_prior=step >= 2
         )
     for _ in range(n_cavity):
+        if task.out_of_time():
+            break
         belief, atoms = iterate(blocks, belief, atoms, n_atoms, rng)
     return belief
 
@@ -200,8 +207,9 @@ def iterate(
     sharpness: float = 1.0,
     cavity: bool = True,
     learn_prior: bool = True,
+    step: float = HALF_WAY,
 ) -> tuple[Belief, Atoms]:
-    """One iteration: every node's posterior given all others, half-way; then the prior and the interactions."""
+    """One iteration: part of the way to every node's posterior given all others; then the prior and B."""
     if atoms is None or are_stale(atoms, belief.concentration):
         atoms = draw_atoms(belief.concentration, n_atoms, rng)
     sums = pair_sums(blocks, belief, cavity=cavity)
@@ -212,9 +220,9 @@ def iterate(
         concentration = fit_concentration(moments.mean_log, concentration)
     return (
         Belief(
-            (belief.memberships + moments.mean) / 2,
-            (belief.covariances + moments.covariance) / 2,
-            update_interactions(belief, sums),
+            belief.memberships + step * (moments.mean - belief.memberships),
+            belief.covariances + step * (moments.covariance - belief.covariances),
+            update_interactions(belief, sums, step),
             concentration,
         ),
         atoms,

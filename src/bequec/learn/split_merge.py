@@ -1,10 +1,10 @@
 """Out of a wrong basin: split a cluster that hides two, merge two that are one."""
 
 import itertools
-from collections.abc import Iterator
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.special import expit
 
 from bequec.ask.answers import Answers, FloatArray
 from bequec.learn.cavity import Belief, probabilities
@@ -14,17 +14,17 @@ from bequec.learn.interactions import least_squares_interactions
 MOST_SPLITS, MOST_MERGES = 3, 6
 
 
-def propose_moves(answers: Answers, blocks: DenseBlocks, belief: Belief) -> Iterator[FloatArray]:
-    """Memberships after promising moves: a split of one cluster with a merge of two others, or two split anew."""
+def propose_moves(answers: Answers, blocks: DenseBlocks, belief: Belief) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Memberships after promising moves: splits of one cluster with a merge of two others, and pairs split anew."""
     structure = cluster_structure(blocks, belief, belief.memberships)
     merges = _merges_by_loss(belief)
     M = belief.memberships
+    splits = []
     for k in sorted(range(len(structure)), key=lambda k: -structure[k][0])[:MOST_SPLITS]:
         for a, b in [pair for pair in merges if k not in pair][:MOST_MERGES]:
             kept = [j for j in range(M.shape[1]) if j not in (k, a, b)]
-            yield np.column_stack([M[:, kept], split(M[:, k], structure[k][1]), M[:, a] + M[:, b]])
-    for a, b in merges[:MOST_MERGES]:
-        yield resplit(answers, blocks, belief, a, b)
+            splits.append(np.column_stack([M[:, kept], split(M[:, k], structure[k][1]), M[:, a] + M[:, b]]))
+    return splits, [resplit(answers, blocks, belief, a, b) for a, b in merges[:MOST_MERGES]]
 
 
 def resplit(answers: Answers, blocks: DenseBlocks, belief: Belief, a: int, b: int) -> FloatArray:
@@ -42,7 +42,7 @@ def split(own: FloatArray, direction: FloatArray) -> FloatArray:
     side = np.where(own > 1e-6, direction / np.maximum(own, 0.05), 0.0)
     inside = own > 0.3
     spread = np.std(side[inside]) if inside.sum() > 3 else np.std(side)
-    share = 1 / (1 + np.exp(-3 * side / max(float(spread), 1e-12)))
+    share = expit(3 * side / max(float(spread), 1e-12))
     return np.column_stack([own * share, own * (1 - share)])
 
 

@@ -192,8 +192,12 @@ def denoised_corners(points: FloatArray, n_clusters: int, rng: np.random.Generat
 
 
 def draw_centroids(points: FloatArray, n_clusters: int, rng: np.random.Generator) -> FloatArray:
-    """The centroids of about six k-means clusters for each cluster that is looked for."""
-    n_centroids = min(CENTROIDS_PER_CLUSTER * n_clusters, len(points))
+    """The centroids of about six k-means clusters for each cluster; few distinct points stand for themselves."""
+    n_centroids = CENTROIDS_PER_CLUSTER * n_clusters
+    scale = max(float(np.abs(points).max(initial=0.0)), 1e-300)
+    _, distinct = np.unique(np.round(points / scale, 9), axis=0, return_index=True)
+    if len(distinct) <= n_centroids:
+        return points[np.sort(distinct)]
     seed = int(rng.integers(2**31))
     return np.asarray(KMeans(n_centroids, n_init=1, random_state=seed).fit(points).cluster_centers_)
 

@@ -13,6 +13,7 @@ from bequec.learn.windows import HARDLY
 # Calibrated on planted graphs: where every window's gap is above 1.4 nine labels in ten or more are right; below
 # 1.15 a window shows its weakest cluster no better than noise.
 CLEAR_GAP, VISIBLE_GAP = 1.4, 1.15
+ALMOST_NOTHING = 0.05  # of a cluster of average size
 # Expected relative error of posterior memberships.
 SMALL_ERROR, LARGE_ERROR = 0.25, 0.5
 
@@ -70,8 +71,11 @@ def _doubts(model: BeQuec, answers: Answers, gap: float) -> list[tuple[bool, str
             f"({gap:.2f} times the noise at worst); ask more pairs, in fewer and larger groups, or try fewer clusters"
         )
         doubts.append((gap < VISIBLE_GAP and not has_errors, text))
+    n_empty = int((model.memberships_.sum(axis=0) < ALMOST_NOTHING * len(model.memberships_) / K).sum())
+    if n_empty:
+        doubts.append((False, f"{n_empty} of the {K} clusters are all but empty: try {K - n_empty} clusters"))
     suggested = suggested_n_clusters(model)
-    if suggested != K:
+    if suggested not in (K, K - n_empty):
         doubts.append((False, f"the singular values suggest {suggested} clusters rather than {K}"))
     return doubts
 

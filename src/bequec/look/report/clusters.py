@@ -17,6 +17,7 @@ Images = Sequence[str | os.PathLike[str]] | None
 
 N_SHOWN = 8
 PURE = 0.95  # nobody purer is called mixed
+FAR_WORSE, NOTICEABLE = 4.0, 0.01  # in usual deviations, and in log probability per answer
 
 
 class Item(NamedTuple):
@@ -85,8 +86,9 @@ def items_in_doubt(model: BeQuec, plan: QueryPlan, images: Images) -> list[Item]
 
 
 def unexplained_items(model: BeQuec, answers: Answers, images: Images) -> list[Item]:
-    """The items whose own answers the model predicts worst, per answer."""
+    """The items whose own answers the model predicts worst, per answer, if far worse than those of most items."""
     per_answer = model.log_predictive_per_node_ / np.maximum(answers.answers_per_node, 1.0)
-    return [
-        show_item(model, answers.plan, images, int(node)) for node in np.argsort(per_answer, kind="stable")[:N_SHOWN]
-    ]
+    shortfall = np.median(per_answer) - per_answer
+    usual = 1.4826 * np.median(np.abs(shortfall))  # the standard deviation, unmoved by a few odd items
+    odd = [node for node in np.argsort(-shortfall, kind="stable")[:N_SHOWN] if shortfall[node] > FAR_WORSE * usual]
+    return [show_item(model, answers.plan, images, int(node)) for node in odd if shortfall[node] > NOTICEABLE]
