@@ -211,7 +211,7 @@ def test_the_callback_hears_of_every_stitch_and_stage():
     assert list(dict.fromkeys(what for what, _, _ in heard)) == [
         "stitching groups",
         "finding the basin",
-        "splitting and merging",
+        "splitting, merging, swapping",
         "polishing",
     ]
     assert all(done <= total for _, done, total in heard)

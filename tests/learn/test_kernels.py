@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 
 from bequec import Answers, ModelError, match_clusters, plan_queries
 from bequec.learn.anchors import scale_groups_to_corners, successive_projection
 from bequec.learn.growing import solve_rows
 from bequec.learn.interactions import least_squares_interactions
 from bequec.learn.parallel import Mapper
-from bequec.learn.simplex import simplex_least_squares
+from bequec.learn.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.stitching import stitch
 from bequec.learn.stitching_order import Stitch, stitching_order
 from bequec.learn.top_svd import top_svd
@@ -91,9 +91,9 @@ def test_scaling_to_the_corners_undoes_a_factor_per_group_and_nothing_else(rng):
     corners = rng.standard_normal((3, 3))
     points = rng.dirichlet(np.ones(3), size=30) @ corners
     starts = np.array([0, 7, 19])
-    assert_allclose(scale_groups_to_corners(points, corners, starts), points, atol=1e-12)
+    assert_allclose(scale_groups_to_corners(points, corners, starts)[0], points, atol=1e-12)
     shrunk = points * np.repeat([0.5, 1.3, 0.8], [7, 12, 11])[:, None]
-    assert_allclose(scale_groups_to_corners(shrunk, corners, starts), points, atol=1e-12)
+    assert_allclose(scale_groups_to_corners(shrunk, corners, starts)[0], points, atol=1e-12)
 
 
 @given(st.integers(2, 9), st.data())
@@ -177,3 +177,12 @@ def test_mapper_keeps_the_order_and_reports_progress():
     results = Mapper(n_jobs=2, progress=lambda *said: heard.append(said)).map("squares", lambda x: x * x, range(5))
     assert results == [0, 1, 4, 9, 16]
     assert heard == [("squares", done, 5) for done in range(1, 6)]
+
+
+def test_memberships_on_the_cone_are_nonnegative_least_squares_divided_by_their_sum(rng):
+    corners = rng.standard_normal((4, 4))
+    points = np.vstack([rng.standard_normal((50, 4)) * 10.0 ** rng.integers(-6, 3, 50)[:, None], np.zeros((1, 4))])
+    expected = np.array([nnls(corners.T, point)[0] for point in points])
+    sums = expected.sum(axis=1, keepdims=True)
+    expected = np.where(sums > 0, expected / np.where(sums > 0, sums, 1), 0.25)
+    assert_allclose(cone_memberships(points, corners), expected, atol=1e-9)

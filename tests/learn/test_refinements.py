@@ -19,6 +19,7 @@ from bequec.learn.subspace import (
     symmetric_core,
     symmetric_points,
 )
+from bequec.learn.swaps import propose_swaps, sides_of_cuts, swap_gain, swap_names
 from bequec.learn.symmetric import full, inner_weights, outer_triangles, triangles
 from bequec.learn.wide_stitching import tree_ties
 from bequec.look import accuracy, mean_squared_error, subspace_distance
@@ -307,3 +308,24 @@ def test_a_long_chain_does_not_drift():
         for near in (plan.group_of < 8, np.abs(plan.group_of - 40) < 4, plan.group_of >= 72)
     ]
     assert max(off[0], off[2]) < 1.2 * off[1]
+
+
+def test_swapped_names_along_a_chain_are_found_and_put_right(rng):
+    """Two clusters exchange their names between the third and the fourth of eight groups."""
+    plan = plan_queries(480, 4, n_groups=8, random_state=0)
+    truth = np.eye(4)[rng.integers(4, size=480)][plan.order]
+    answers = draw_answers(plan, truth[plan.position_of], draw_interactions(4, 0.1, rng), rng)
+    blocks = DenseBlocks(answers)
+    assert propose_swaps(blocks, first_belief(answers, 0.97 * truth + 0.0075)) == []
+    swapped = swap_names(truth, (1, 3), np.arange(480) < plan.starts[3])
+    moves = propose_swaps(blocks, first_belief(answers, 0.97 * swapped + 0.0075))
+    assert accuracy(moves[0].argmax(axis=1), truth.argmax(axis=1)) == 1
+    gain = swap_gain(np.diag([9.0, 9.0]), np.full((2, 2), 10.0), np.array([[0.9, 0.1], [0.1, 0.9]]), (0, 1))
+    # A block of two clusters that says 9 of 10 yes inside and 0 of 10 across, read the other way round.
+    assert gain == pytest.approx(2 * (8 * np.log(0.1 / 0.9)) + 2 * (10 * np.log(0.1 / 0.9)))
+
+
+def test_every_cut_of_the_tree_has_two_sides():
+    plan = QueryPlan(np.repeat(np.arange(4), 10), [(0, 0), (0, 1), (1, 2), (1, 3)])
+    sides = {tuple(np.flatnonzero(side).tolist()) for side in sides_of_cuts(plan)}
+    assert sides == {(0,), (2,), (3,)}

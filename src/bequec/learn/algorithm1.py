@@ -10,7 +10,7 @@ from bequec.errors import AnswersError, PlanError
 from bequec.learn.anchors import scale_groups_to_corners, successive_projection
 from bequec.learn.growing import grow_range_space
 from bequec.learn.interactions import least_squares_interactions
-from bequec.learn.simplex import simplex_least_squares
+from bequec.learn.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.stitching import RangeSpace, estimate_range_space
 from bequec.learn.task import State, Task
 from bequec.learn.wide_stitching import wide_range_space
@@ -25,8 +25,10 @@ def stitch_and_project(task: Task) -> State:
     basis, singular_values, gaps = _range_space(task, estimate_range_space)
     anchors = successive_projection(basis, task.n_clusters)
     corners = basis[anchors]
-    points = scale_groups_to_corners(basis, corners, task.answers.plan.starts[:-1])
+    points, is_near = scale_groups_to_corners(basis, corners, task.answers.plan.starts[:-1])
     memberships = simplex_least_squares(points, corners)
+    # In sparse graphs degrees differ by far and most rows end near the origin: there only their direction counts.
+    memberships[~is_near] = cone_memberships(points[~is_near], corners)
     interactions = least_squares_interactions(task.answers, memberships)
     return State(basis, singular_values, gaps, memberships, interactions, anchors)
 

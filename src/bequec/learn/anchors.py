@@ -4,7 +4,9 @@ import numpy as np
 
 from bequec.ask.answers import FloatArray
 from bequec.errors import ModelError
-from bequec.plan.query_plan import IntArray
+from bequec.plan.query_plan import BoolArray, IntArray
+
+NEAR_THE_PLANE = 0.1
 
 
 def successive_projection(points: FloatArray, n_clusters: int) -> IntArray:
@@ -29,16 +31,20 @@ def successive_projection(points: FloatArray, n_clusters: int) -> IntArray:
     return np.asarray(anchors, dtype=np.int64)
 
 
-def scale_groups_to_corners(points: FloatArray, corners: FloatArray, group_starts: IntArray) -> FloatArray:
+def scale_groups_to_corners(
+    points: FloatArray, corners: FloatArray, group_starts: IntArray
+) -> tuple[FloatArray, BoolArray]:
     """Scale each group's rows so that on average they lie on the hyperplane through the corners.
 
     Memberships sum to one, so U h = 1 for the h with ``corners @ h`` = 1. Two things push rows inside of it: each
     stitch attenuates (least squares on noisy regressors), and the corners, being the farthest points, are far out
     by their own noise. One factor a group, 1 / mean(U_l h), takes the common part of that back; on noiseless
-    answers it is exactly one. A group that lies nowhere near the plane is left as it is.
+    answers it is exactly one. A group that lies nowhere near the plane is left as it is; the second result says for
+    each row whether its group is near.
     """
     h = np.linalg.solve(corners, np.ones(len(corners)))
     sizes = np.diff(np.append(group_starts, len(points)))
     means = np.add.reduceat(points @ h, group_starts) / sizes
-    factors = np.where(means > 0.1, 1.0 / np.where(means > 0.1, means, 1.0), 1.0)
-    return np.asarray(points * np.repeat(factors, sizes)[:, None])
+    is_near = means > NEAR_THE_PLANE
+    factors = np.where(is_near, 1.0 / np.where(is_near, means, 1.0), 1.0)
+    return np.asarray(points * np.repeat(factors, sizes)[:, None]), np.repeat(is_near, sizes)

@@ -24,17 +24,18 @@ from bequec.learn.interactions import least_squares_interactions
 from bequec.learn.simplex import simplex_least_squares
 from bequec.learn.split_merge import propose_moves
 from bequec.learn.subspace import draw_centroids
+from bequec.learn.swaps import propose_swaps
 from bequec.learn.task import State, Task
 
 FIRST_CONCENTRATION = 0.4
 ANNEALING = np.linspace(0.2, 1.0, 15)  # the sharpness of a start's plain iterations
-CAVITY = 10  # cavity iterations of a start
-RACE = np.array([0.6, 0.8, 1.0, 1.0])  # the few plain iterations that tell good moves from bad ones
+CAVITY, SETTLING = 10, 15  # cavity iterations of a start, and before runs are compared
+RACE, RACE_CAVITY = np.array([0.6, 0.8, 1.0, 1.0]), 4  # the few iterations that tell good moves from bad ones
 COARSE = 256  # atoms while searching
 POLISH = (512, 2048, 8192)  # atoms while polishing
 HALF_WAY = 0.5  # how far an iteration goes towards the new posterior
 PATIENCE = 20  # after so many iterations steps get shorter, which ends a swing between two states
-DECISIVE = 50.0  # differences of the log predictive below this mean nothing
+CLEAR_LEAD = 1.5  # standard errors
 MOST_MOVES = 12
 FINALISTS = 3
 
@@ -49,10 +50,20 @@ UNSETTLED = {
 
 
 class Run(NamedTuple):
-    """A belief and its total leave-one-out log predictive."""
+    """A belief and its leave-one-out log predictive, per node."""
 
     belief: Belief
-    score: float
+    scores: FloatArray
+
+    @property
+    def score(self) -> float:
+        """The total log predictive."""
+        return float(self.scores.sum())
+
+    def clearly_beats(self, other: "Run") -> bool:
+        """Whether the difference of the log predictive is more than chance from node to node makes it."""
+        lead = self.scores - other.scores
+        return bool(lead.sum() > CLEAR_LEAD * np.sqrt(len(lead)) * lead.std())
 
 
 def refine_posterior(task: Task, start: State) -> State:
@@ -107,20 +118,24 @@ def search(task: Task, blocks: DenseBlocks, starts: list[FloatArray]) -> Run:
 
 
 def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
-    """Split and merge while it helps: all moves run a few steps, the most promising ones to the end."""
+    """Split, merge and swap while it helps: all moves run a few steps, the most promising ones to the end."""
     for done in range(MOST_MOVES):
-        task.say("splitting and merging", done, MOST_MOVES)
+        task.say("splitting, merging, swapping", done, MOST_MOVES)
         if task.out_of_time():
             break
         seed = int(task.rng.integers(2**31))
-        race = functools.partial(run_from, task, blocks, sharpness=RACE, n_cavity=0, n_atoms=COARSE // 2)
+        race = functools.partial(run_from, task, blocks, sharpness=RACE, n_cavity=RACE_CAVITY, n_atoms=COARSE // 2)
         finalists: list[Run] = []
-        for moved in propose_moves(task.answers, blocks, best.belief):  # each kind of move among its own
+        kinds = (*propose_moves(task.answers, blocks, best.belief), propose_swaps(blocks, best.belief))
+        for moved in kinds:  # each kind of move races among its own
             raced = task.mapper.map("", functools.partial(race, seed=seed), moved)
             finalists += sorted(raced, key=lambda run: -run.score)[:FINALISTS]
+        if not finalists:
+            break
         finished = [finish(task, blocks, run.belief, seed) for run in finalists]
-        winner = max(finished, key=lambda run: run.score, default=best)
-        if winner.score < best.score + DECISIVE:
+        winner = settle(task, blocks, max(finished, key=lambda run: run.score), seed)
+        best = settle(task, blocks, best, seed)
+        if not winner.clearly_beats(best):
             break
         best = winner
     return best
@@ -138,13 +153,19 @@ def run_from(
     """From first memberships to a belief and its score."""
     belief = first_belief(task.answers, memberships)
     belief = anneal(task, blocks, belief, np.random.default_rng(seed), sharpness, n_cavity, n_atoms)
-    return Run(belief, total_score(blocks, belief))
+    return Run(belief, log_predictive(blocks, belief))
 
 
 def finish(task: Task, blocks: DenseBlocks, belief: Belief, seed: int) -> Run:
     """Carry a raced belief as far as the best one has been carried, so that their scores compare."""
     belief = anneal(task, blocks, belief, np.random.default_rng(seed), np.linspace(0.7, 1.0, 4), CAVITY, COARSE)
-    return Run(belief, total_score(blocks, belief))
+    return Run(belief, log_predictive(blocks, belief))
+
+
+def settle(task: Task, blocks: DenseBlocks, run: Run, seed: int) -> Run:
+    """More cavity iterations: scores swing while a run settles, and only settled runs compare."""
+    belief = anneal(task, blocks, run.belief, np.random.default_rng(seed), np.empty(0), SETTLING, 2 * COARSE)
+    return Run(belief, log_predictive(blocks, belief))
 
 
 def polish(task: Task, blocks: DenseBlocks, best: Run) -> tuple[Run, int, str]:
@@ -165,7 +186,7 @@ def polish(task: Task, blocks: DenseBlocks, best: Run) -> tuple[Run, int, str]:
             settled = moved < task.tol * step / HALF_WAY  # short steps must not pass for being settled
             if settled or task.out_of_time():
                 break
-        run = Run(belief, total_score(blocks, belief))
+        run = Run(belief, log_predictive(blocks, belief))
         best = max(best, run, key=lambda run: run.score)
         unfinished = ""
         if not settled:
@@ -234,8 +255,3 @@ def first_belief(answers: Answers, memberships: FloatArray) -> Belief:
     n_nodes, K = memberships.shape
     interactions = np.clip(least_squares_interactions(answers, memberships), SMALLEST_B, 1 - SMALLEST_B)
     return Belief(memberships, np.zeros((n_nodes, K, K)), interactions, np.full(K, FIRST_CONCENTRATION))
-
-
-def total_score(blocks: DenseBlocks, belief: Belief) -> float:
-    """The total leave-one-out log predictive."""
-    return float(log_predictive(blocks, belief).sum())

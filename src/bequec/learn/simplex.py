@@ -6,6 +6,7 @@ from bequec.ask.answers import FloatArray
 from bequec.plan.query_plan import BoolArray, IntArray
 
 ROWS_AT_ONCE = 50_000
+ROUNDING = 1e-10  # of the corners: what the SVDs leave of rows that have no part in them
 
 
 def simplex_least_squares(points: FloatArray, corners: FloatArray) -> FloatArray:
@@ -19,6 +20,24 @@ def simplex_least_squares(points: FloatArray, corners: FloatArray) -> FloatArray
         _solve(points[begin : begin + ROWS_AT_ONCE], corners) for begin in range(0, max(1, len(points)), ROWS_AT_ONCE)
     ]
     return np.concatenate(parts)
+
+
+def cone_memberships(points: FloatArray, corners: FloatArray) -> FloatArray:
+    """For each row u the m ≥ 0 that minimises ‖u − m corners‖², then divided by its sum.
+
+    A row that is zero but for rounding says nothing and gets equal parts.
+
+    Only the direction of u counts. A row that is short enough stays inside of the simplex with a further corner at
+    the origin, where least squares on the cone and on that simplex are the same: ‖m‖₁ ≤ √K ‖u‖ / σ_min(corners).
+    """
+    n_corners = len(corners)
+    longest = np.linalg.svd(corners, compute_uv=False)[-1] / (2 * np.sqrt(n_corners))
+    norms = np.linalg.norm(points, axis=1, keepdims=True)
+    short = points * (longest / np.where(norms > 0, norms, 1.0))
+    weights = simplex_least_squares(short, np.vstack([corners, np.zeros(corners.shape[1])]))[:, :n_corners]
+    sums = weights.sum(axis=1, keepdims=True)
+    has_any = (norms > ROUNDING * np.abs(corners).max()) & (sums > 0)
+    return np.where(has_any, weights / np.where(has_any, sums, 1.0), 1.0 / n_corners)
 
 
 def _solve(points: FloatArray, corners: FloatArray) -> FloatArray:
