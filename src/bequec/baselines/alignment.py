@@ -6,7 +6,7 @@ Clusters have no names, so each window's clusters come in an order of their own;
 what is known already say which is which (Hungarian method).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -80,9 +80,9 @@ def find_windows(answers: Answers) -> list[Window]:
     return sorted(windows)
 
 
-def joining_order(windows: list[Window], plan: QueryPlan) -> list[Window]:
+def joining_order(windows: Sequence[Window], plan: QueryPlan) -> list[Window]:
     """Windows outward from the first, the largest overlap with what is known first; none that shows nothing new."""
-    order, waiting = [windows[0]], windows[1:]
+    order, waiting = [windows[0]], list(windows[1:])
     known = set(windows[0])
     while len(known) < plan.n_groups:
         shared = [
@@ -104,14 +104,13 @@ def joining_order(windows: list[Window], plan: QueryPlan) -> list[Window]:
 
 def _complete_blocks(answers: Answers) -> BoolArray:
     """(L, L): whether a block was answered, at least partly; a group of one node has no pairs inside to answer."""
-    complete: BoolArray = np.asarray(answers.share_answered_per_block > 0)
-    complete[np.diag_indices_from(complete)] |= answers.plan.sizes == 1
-    return complete
+    single = np.diag(answers.plan.sizes == 1)
+    return np.asarray((answers.share_answered_per_block > 0) | single)
 
 
 def _extend(window: set[int], complete: BoolArray) -> Window:
     """The window with every further group, lowest first, that is complete with all that it holds."""
-    fits = complete[list(window)].all(axis=0)
+    fits: BoolArray = np.asarray(complete[list(window)].all(axis=0))
     fits[list(window)] = False
     while fits.any():
         group = int(fits.argmax())

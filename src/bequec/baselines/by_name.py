@@ -30,7 +30,7 @@ BASELINES: dict[str, Maker] = {
 
 AS_PUBLISHED: dict[str, Maker] = {
     **BASELINES,
-    "mvsi": lambda n_clusters, seed: MinimumVolume(n_clusters, coordinates="random landmarks", random_state=seed),
+    "mvsi": lambda n_clusters, seed: MinimumVolume(n_clusters, coordinates="landmarks", random_state=seed),
     "bnmf": lambda n_clusters, seed: BayesianNMF(n_clusters, n_restarts=0, random_state=seed),
     "sc-unnorm": lambda n_clusters, seed: SpectralClusters(
         n_clusters, normalised=False, as_published=True, random_state=seed

@@ -12,11 +12,12 @@ from bequec.plan.query_plan import IntArray
 
 MOST_SWEEPS = 50
 MOST_MERGED = 300  # more clusters than this are not merged pair by pair
+SPARE = 10  # empty clusters that nodes may found on their way
 ROUNDING = 1e-9
 
 
 class CorrelationClusters(GraphBaseline):
-    """Correlation clustering of the answered pairs (Bansal, Blum & Chawla, Machine Learning 2004), with at most K parts.
+    """Correlation clustering of the answered pairs (Bansal, Blum & Chawla, Mach. Learn. 2004), with at most K clusters.
 
     Not in the BeQuec paper; what practitioners of crowdsourced matching use. Prefer it when nodes belong to one
     cluster each and answers are right more often than not: it needs no windows, takes any mask, and uses repeated
@@ -49,7 +50,7 @@ class CorrelationClusters(GraphBaseline):
     True
     """
 
-    def __init__(self, n_clusters: int, *, n_starts: int = 10, random_state: Seed = None) -> None:
+    def __init__(self, n_clusters: int, *, n_starts: int = 5, random_state: Seed = None) -> None:
         self.n_clusters = n_clusters
         self.n_starts = n_starts
         self.random_state = random_state
@@ -83,8 +84,7 @@ class SignedPairs:
 
     def joined(self, labels: IntArray) -> "SignedPairs":
         """The pairs between clusters of items; what is inside a cluster is of no more interest."""
-        n = len(labels)
-        in_cluster = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, labels.max() + 1))
+        in_cluster = _indicators(labels, int(labels.max()) + 1)
         signed = (in_cluster.T @ self.signed @ in_cluster).tocsr()
         signed.setdiag(0.0)
         signed.eliminate_zeros()
@@ -100,29 +100,25 @@ def signed_pairs(answers: Answers) -> SignedPairs:
     signed = signed.tocsr()
     signed.setdiag(0.0)
     signed.eliminate_zeros()
-    n = plan.n_nodes
-    groups = np.repeat(np.arange(plan.n_groups), plan.sizes)
-    loads = sp.csr_array((np.ones(n), groups, np.arange(n + 1)), shape=(n, plan.n_groups))
+    loads = _indicators(np.repeat(np.arange(plan.n_groups), plan.sizes), plan.n_groups)
     return SignedPairs(signed, loads, plan.asked.astype(float), answers.baseline)
 
 
-def cluster_signed_pairs(pairs: SignedPairs, most: int, rng: np.random.Generator) -> IntArray:
-    """One local search for at most ``most`` clusters of large Σ w inside."""
-    labels = _numbered(best_moves(pairs, pivots(pairs.signed, rng), rng))
-    while True:
+def cluster_signed_pairs(pairs: SignedPairs, n_clusters: int, rng: np.random.Generator) -> IntArray:
+    """One local search for at most ``n_clusters`` clusters of large Σ w inside."""
+    labels = pivots(pairs.signed, rng)
+    n_found = 0
+    while n_found != (n_before := int(labels.max()) + 1):
+        labels = _numbered(best_moves(pairs, labels, n_before + SPARE, rng))
         clusters = pairs.joined(labels)
-        moved = _numbered(best_moves(clusters, np.arange(clusters.signed.shape[0]), rng))
-        if moved.max() + 1 == clusters.signed.shape[0]:
-            break
-        labels = _numbered(best_moves(pairs, moved[labels], rng))
-    labels = merge_down(pairs, labels, most)
-    return best_moves(pairs, labels, rng, most)
+        n_found = clusters.signed.shape[0]
+        labels = _numbered(best_moves(clusters, np.arange(n_found), n_found, rng))[labels]
+    return best_moves(pairs, merge_down(pairs, labels, n_clusters), n_clusters, rng)
 
 
 def yes_minus_no_inside(pairs: SignedPairs, labels: IntArray) -> float:
     """Σ w over the pairs inside clusters, each counted once."""
-    n = len(labels)
-    in_cluster = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))
+    in_cluster = _indicators(labels, int(labels.max()) + 1)
     signed = (in_cluster * (pairs.signed @ in_cluster)).sum()
     loads = (in_cluster.T @ pairs.loads).toarray()
     with_itself = pairs.loads @ pairs.asked.diagonal()  # an item is a node here: no pair with itself
@@ -142,47 +138,33 @@ def pivots(signed: sp.csr_array, rng: np.random.Generator) -> IntArray:
     return _numbered(labels)
 
 
-def best_moves(pairs: SignedPairs, labels: IntArray, rng: np.random.Generator, most: int | None = None) -> IntArray:
+def best_moves(pairs: SignedPairs, labels: IntArray, n_labels: int, rng: np.random.Generator) -> IntArray:
     """Move item after item, in random order, to the cluster of largest Σ w until none gains.
 
-    Without ``most`` an item that is better off alone founds a cluster; with it, there are exactly so many to choose
-    from.
+    An empty cluster has Σ w = 0, so an item that is better off alone founds one if some of ``n_labels`` is free.
     """
     labels = labels.copy()
-    n_items = len(labels)
-    n_labels = n_items if most is None else most
-    signed, asked = pairs.signed, pairs.asked
-    in_cluster = sp.csr_array((np.ones(n_items), labels, np.arange(n_items + 1)), shape=(n_items, n_labels))
-    loads = (in_cluster.T @ pairs.loads).toarray()
-    n_inside = np.bincount(labels, minlength=n_labels)
-    everywhere = np.arange(n_labels)
+    signed, asked, loads = pairs.signed, pairs.asked, pairs.loads
+    # met[g, k]: how many nodes of cluster k a node of group g was asked about.
+    met = asked @ (loads.T @ _indicators(labels, n_labels)).toarray()
+    own = np.asarray((loads * (loads @ asked)).sum(axis=1)).ravel()
     for _ in range(MOST_SWEEPS):
         n_moves = 0
-        for item in rng.permutation(n_items):
-            at = slice(pairs.loads.indptr[item], pairs.loads.indptr[item + 1])
-            groups, sizes = pairs.loads.indices[at], pairs.loads.data[at]
-            here = labels[item]
-            loads[here, groups] -= sizes
-            n_inside[here] -= 1
+        for item in rng.permutation(len(labels)).tolist():
             row = slice(signed.indptr[item], signed.indptr[item + 1])
-            theirs = labels[signed.indices[row]]
-            if most is None:
-                choices, which = np.unique(np.append(theirs, here), return_inverse=True)
-            else:
-                choices, which = everywhere, np.append(theirs, here)
-            gains = np.bincount(which[:-1], weights=signed.data[row], minlength=len(choices))
-            gains = gains - pairs.baseline * (loads[choices] @ (sizes @ asked[groups]))
-            best = int(gains.argmax())
-            stay = gains[which[-1]]
-            there = choices[best]
-            if most is None and gains[best] < -ROUNDING:
-                there = here if n_inside[here] == 0 else int(np.flatnonzero(n_inside == 0)[0])
-            elif gains[best] <= stay + ROUNDING:
-                there = here
-            loads[there, groups] += sizes
-            n_inside[there] += 1
-            n_moves += int(there != here)
-            labels[item] = there
+            load = slice(loads.indptr[item], loads.indptr[item + 1])
+            groups, sizes = loads.indices[load], loads.data[load]
+            here = labels[item]
+            gains = np.bincount(labels[signed.indices[row]], weights=signed.data[row], minlength=n_labels)
+            gains = gains - pairs.baseline * (sizes @ met[groups])  # bincount of nothing is of whole numbers
+            gains[here] += pairs.baseline * own[item]
+            there = gains.argmax()
+            if gains[there] > gains[here] + ROUNDING:
+                moved = sizes @ asked[groups]
+                met[:, here] -= moved
+                met[:, there] += moved
+                labels[item] = there
+                n_moves += 1
         if not n_moves:
             break
     return labels
@@ -214,3 +196,9 @@ def merge_down(pairs: SignedPairs, labels: IntArray, most: int) -> IntArray:
 def _numbered(labels: IntArray) -> IntArray:
     """The same clusters called 0, 1, …, without gaps."""
     return np.asarray(np.unique(labels, return_inverse=True)[1].ravel(), dtype=np.int64)
+
+
+def _indicators(labels: IntArray, n_labels: int) -> sp.csr_array:
+    """(n, n_labels): one where an item is in a cluster."""
+    n = len(labels)
+    return sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_labels))

@@ -92,7 +92,7 @@ def _pure_nodes(X: FloatArray, Y: FloatArray, tolerance: float, quantile: float,
         longest = np.argsort(-lengths, kind="stable")[:K]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows: seen by the caller as too few pure nodes
-        part_of = best_k_means(X[longest], K, rng)
+        part_of = best_k_means(X[longest], K, rng, n_starts=5)
     reach = (Y[longest] ** 2).sum(axis=1)
     pure = []
     for part in np.unique(part_of):

@@ -10,7 +10,7 @@ from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, rows
 from bequec.errors import ModelError
 from bequec.plan.query_plan import IntArray
 
-COORDINATES = ("landmarks", "random landmarks", "eigenvectors")
+COORDINATES = ("eigenvectors", "landmarks")
 
 
 class MinimumVolume(WindowedBaseline):
@@ -18,15 +18,14 @@ class MinimumVolume(WindowedBaseline):
 
     Its theory needs no pure nodes, only memberships that are spread over the faces of the simplex: prefer it when
     pure nodes are in doubt and the window is large, or answers are averages of many. The simplex must hold *every*
-    node, so each noisy one pushes a face outward: on yes/no answers of a few hundred nodes it is far behind the others.
-    A node without any yes gets uniform memberships.
+    node, so each noisy one pushes a face outward. A node without any yes gets uniform memberships.
 
     Parameters
     ----------
     n_clusters : int
-    coordinates : {"landmarks", "eigenvectors"}
-        Where the simplex is looked for: as published, in the numbers of neighbours that a node shares with the K − 1
-        nodes of most yes answers; or in the top eigenvectors.
+    coordinates : {"eigenvectors", "landmarks"}
+        Where the simplex is looked for: in the top eigenvectors; or, as published, in the numbers of neighbours that
+        a node shares with K − 1 random nodes, which is hardly more than the noise of these few nodes' answers.
     max_iter : int
         Most rounds over all rows.
     random_state : int, Generator, RandomState or None
@@ -35,13 +34,13 @@ class MinimumVolume(WindowedBaseline):
     --------
     >>> import numpy as np
     >>> truth = np.repeat([0, 1, 2], [12, 9, 7])
-    >>> model = MinimumVolume(3, coordinates="eigenvectors", random_state=0).fit(truth[:, None] == truth)
+    >>> model = MinimumVolume(3, random_state=0).fit(truth[:, None] == truth)
     >>> model.labels_.tolist() == truth.tolist()
     True
     """
 
     def __init__(
-        self, n_clusters: int, *, coordinates: str = "landmarks", max_iter: int = 10, random_state: Seed = None
+        self, n_clusters: int, *, coordinates: str = "eigenvectors", max_iter: int = 10, random_state: Seed = None
     ) -> None:
         self.n_clusters = n_clusters
         self.coordinates = coordinates
@@ -56,23 +55,16 @@ class MinimumVolume(WindowedBaseline):
 
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         K = int(self.n_clusters)
-        if self.coordinates == "landmarks":
-            points = shared_neighbours(window, _of_most_yes(window, K - 1))
-        elif self.coordinates == "random landmarks":
-            points = shared_neighbours(window, rng.choice(window.shape[0], K - 1, replace=False))
-        else:
+        if self.coordinates == "eigenvectors":
             _, points = leading_eigenvectors(window, K, rng, by="magnitude")
+        else:
+            points = shared_neighbours(window, rng.choice(window.shape[0], K - 1, replace=False))
         return rows_on_simplex(smallest_simplex(points, K, self.max_iter))
 
 
 def shared_neighbours(window: sp.csr_array, landmarks: IntArray) -> FloatArray:
     """How many neighbours each node shares with each landmark, and a one: the landmarks' columns of A², and 1."""
     return np.column_stack([(window @ window[:, landmarks]).toarray(), np.ones(window.shape[0])])
-
-
-def _of_most_yes(window: sp.csr_array, n_nodes: int) -> IntArray:
-    degrees = np.asarray(window.sum(axis=1)).ravel()
-    return np.argsort(-degrees, kind="stable")[:n_nodes]
 
 
 def smallest_simplex(points: FloatArray, n_clusters: int, max_iter: int) -> FloatArray:
