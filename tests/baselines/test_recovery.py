@@ -134,9 +134,10 @@ def test_dogs_done_right(name, least, dogs_folder):
     ],
 )
 def test_dogs_as_published(name, least, most, dogs_folder):
-    """The published programs reach 88–95, 23, 61, 79 and 40 %, depending on their starts: the mean of four."""
+    """The published programs reach 88–95, 23, 61, 79 and 40 %, depending on their starts."""
     dogs = load_dogs(dogs_folder)
-    reached = [accuracy(AS_PUBLISHED[name](5, seed).fit(dogs.answers).labels_, dogs.labels) for seed in range(4)]
+    seeds = range(2 if name in ("mvsi", "bnmf") else 4)
+    reached = [accuracy(AS_PUBLISHED[name](5, seed).fit(dogs.answers).labels_, dogs.labels) for seed in seeds]
     assert least <= np.mean(reached) <= most
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.ask.answers import FloatArray
+from bequec.ask.answers import Answers, FloatArray
 from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, rows_on_simplex
 from bequec.errors import ModelError
 
@@ -38,6 +38,11 @@ class BayesianNMF(WindowedBaseline):
         How many further starts are tried where clusters are pruned.
     random_state : int, Generator, RandomState or None
 
+    Attributes
+    ----------
+    n_iter_ : int
+        Updates in the window that took most.
+
     Examples
     --------
     >>> import numpy as np
@@ -67,6 +72,10 @@ class BayesianNMF(WindowedBaseline):
         if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
             raise ModelError(f"tol={self.tol!r} must be a number of at least 0")
 
+    def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
+        self.n_iter_ = 0
+        return super()._learn(answers, rng)
+
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         K = int(self.n_clusters)
         best = factorise(window, K, rng, self.max_iter, self.tol)
@@ -74,14 +83,16 @@ class BayesianNMF(WindowedBaseline):
             if best.n_kept == K:
                 break
             best = max(best, factorise(window, K, rng, self.max_iter, self.tol), key=lambda found: found.n_kept)
+        self.n_iter_ = max(self.n_iter_, best.n_iter)
         return rows_on_simplex(best.left)
 
 
 class Factors(NamedTuple):
-    """The left factor W, and how many of its columns were kept."""
+    """The left factor W, how many of its columns were kept, and after how many updates."""
 
     left: FloatArray
     n_kept: int
+    n_iter: int
 
 
 def factorise(graph: sp.csr_array, n_clusters: int, rng: np.random.Generator, max_iter: int, tol: float) -> Factors:
@@ -95,7 +106,9 @@ def factorise(graph: sp.csr_array, n_clusters: int, rng: np.random.Generator, ma
     step = _dense_step(A.toarray()) if A.nnz > DENSE_ABOVE * n * n else _sparse_step(A)
     W, H = rng.random((n, n_clusters)), rng.random((n, n_clusters))
     beta = np.ones(n_clusters)
-    for _ in range(max_iter):
+    n_iter = 0
+    while n_iter < max_iter:
+        n_iter += 1
         before = W
         H = step(H, W, beta)
         beta = (n + SHAPE - 1) / (RATE + (W**2).sum(axis=0) / 2 + (H**2).sum(axis=0) / 2)
@@ -103,7 +116,7 @@ def factorise(graph: sp.csr_array, n_clusters: int, rng: np.random.Generator, ma
         if np.linalg.norm(W - before) <= tol * np.linalg.norm(before):
             break
     strength = np.sqrt((W**2).sum(axis=0) * (H**2).sum(axis=0))
-    return Factors(W, int((strength > 1e-6 * strength.max()).sum()))
+    return Factors(W, int((strength > 1e-6 * strength.max()).sum()), n_iter)
 
 
 def _sparse_step(A: sp.csr_array) -> Step:

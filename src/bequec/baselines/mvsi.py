@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from bequec.ask.answers import FloatArray
+from bequec.ask.answers import Answers, FloatArray
 from bequec.baselines.eigenvectors import leading_eigenvectors
 from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, rows_on_simplex
 from bequec.errors import ModelError
@@ -30,6 +30,11 @@ class MinimumVolume(WindowedBaseline):
         Most rounds over all rows.
     random_state : int, Generator, RandomState or None
 
+    Attributes
+    ----------
+    n_iter_ : int
+        Rounds in the window that took most.
+
     Examples
     --------
     >>> import numpy as np
@@ -53,13 +58,19 @@ class MinimumVolume(WindowedBaseline):
             raise ModelError(f"coordinates={self.coordinates!r} is unknown; choose one of: {known}")
         check_count("max_iter", self.max_iter)
 
+    def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
+        self.n_iter_ = 0
+        return super()._learn(answers, rng)
+
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         K = int(self.n_clusters)
         if self.coordinates == "eigenvectors":
             _, points = leading_eigenvectors(window, K, rng, by="magnitude")
         else:
             points = shared_neighbours(window, rng.choice(window.shape[0], K - 1, replace=False))
-        return rows_on_simplex(smallest_simplex(points, K, self.max_iter))
+        weights, n_iter = smallest_simplex(points, K, self.max_iter)
+        self.n_iter_ = max(self.n_iter_, n_iter)
+        return rows_on_simplex(weights)
 
 
 def shared_neighbours(window: sp.csr_array, landmarks: IntArray) -> FloatArray:
@@ -67,11 +78,12 @@ def shared_neighbours(window: sp.csr_array, landmarks: IntArray) -> FloatArray:
     return np.column_stack([(window @ window[:, landmarks]).toarray(), np.ones(window.shape[0])])
 
 
-def smallest_simplex(points: FloatArray, n_clusters: int, max_iter: int) -> FloatArray:
+def smallest_simplex(points: FloatArray, n_clusters: int, max_iter: int) -> tuple[FloatArray, int]:
     """Weights V Θᵀ ≥ 0 of the simplex of least volume: maximise |det Θ| with VΘᵀ ≥ 0 and 1ᵀVΘᵀ = 1ᵀ.
 
     |det Θ| is linear in one row of Θ, with the cofactors as coefficients, so each row is a linear program given the
-    others. The columns are scaled at the end so that the rows sum to one as nearly as they can.
+    others. The columns are scaled at the end so that the rows sum to one as nearly as they can. Also says how many
+    rounds were made.
     """
     # Orthonormal coordinates of the same range: the volumes only change by a factor, and the programs are well scaled.
     V, _ = np.linalg.qr(points)
@@ -79,7 +91,9 @@ def smallest_simplex(points: FloatArray, n_clusters: int, max_iter: int) -> Floa
     total = V.sum(axis=0)
     theta = np.eye(n_clusters)
     before = 0.0
-    for _ in range(max_iter):
+    n_iter = 0
+    while n_iter < max_iter:
+        n_iter += 1
         for row in range(n_clusters):
             theta[row] = _farthest(V, total, _cofactors(theta, row), theta[row])
         volume = abs(float(np.linalg.det(theta)))
@@ -87,7 +101,7 @@ def smallest_simplex(points: FloatArray, n_clusters: int, max_iter: int) -> Floa
             break
         before = volume
     scale, *_ = np.linalg.lstsq(V @ theta.T, np.ones(len(V)), rcond=None)
-    return np.asarray(V @ theta.T * np.abs(scale))
+    return np.asarray(V @ theta.T * np.abs(scale)), n_iter
 
 
 def _cofactors(theta: FloatArray, row: int) -> FloatArray:
