@@ -60,6 +60,8 @@ class SPACL(WindowedBaseline):
         """Θ = V V_P⁻¹ with V the top eigenvectors by magnitude and P the pure nodes."""
         _, V = leading_eigenvectors(window, int(self.n_clusters), rng, by="magnitude")
         lonely = lonely_rows(V, self.n_neighbours, self.quantile, self.pruned_share)
+        if np.linalg.matrix_rank(V[~lonely]) < V.shape[1]:  # sparse windows: some direction is of lonely rows only
+            lonely[:] = False
         pure = successive_projection(np.where(lonely[:, None], 0.0, V), int(self.n_clusters))
         return rows_on_simplex(np.asarray(np.linalg.solve(V[pure].T, V.T).T, dtype=np.float64))
 
