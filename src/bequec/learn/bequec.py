@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from bequec.ask.answers import Answers, FloatArray
 from bequec.errors import ModelError
 from bequec.learn.algorithm1 import answered_usable_blocks, stitch_and_project, stitch_widely
-from bequec.learn.inputs import as_answers
+from bequec.learn.inputs import as_answers, as_generator
 from bequec.learn.model_files import read_model, write_model
 from bequec.learn.parallel import Mapper, Progress
 from bequec.learn.posterior import refine_posterior
@@ -162,7 +162,7 @@ class BeQuec(ClusterMixin, BaseEstimator):
             answers,
             answered_usable_blocks(answers, self.n_clusters),
             int(self.n_clusters),
-            _generator(self.random_state),
+            as_generator(self.random_state),
             Mapper(self.n_jobs, self.callback),
             int(self.max_iter),
             float(self.tol),
@@ -222,9 +222,3 @@ class BeQuec(ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _generator(random_state: int | np.random.Generator | np.random.RandomState | None) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)

@@ -1,4 +1,4 @@
-"""What ``fit`` takes: answers, a fully observed graph, or a dense array whose unknown pairs are NaN."""
+"""What ``fit`` takes: answers, a fully observed graph, or a dense array whose unknown pairs are NaN; and a seed."""
 
 from typing import Any
 
@@ -69,3 +69,10 @@ def _similar_rows(observed: BoolArray) -> IntArray:
         if cluster_of.max() < len(observed) / 4:  # else the step is from nothing to single rows
             return cluster_of[group_of.ravel()]
     return np.zeros(len(observed), dtype=np.int64)
+
+
+def as_generator(random_state: int | np.random.Generator | np.random.RandomState | None) -> np.random.Generator:
+    """A generator from whatever scikit-learn's users pass as ``random_state``."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)

@@ -1,0 +1,58 @@
+"""k-means on the rows of the graph."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from bequec.ask.answers import FloatArray
+from bequec.baselines.estimator import Seed, WindowedBaseline, check_count
+from bequec.baselines.k_means import N_STARTS, best_k_means, hard_memberships, last_k_means
+
+
+class GraphKMeans(WindowedBaseline):
+    """k-means on the rows of each window: nodes with similar answers belong together.
+
+    The simplest rival, used as "k-means (graph)" by Vinayak, Oymak & Hassibi (NeurIPS 2014). Prefer it as a yardstick,
+    or when clusters do not overlap and each window is small and densely answered. A node without any yes gets uniform
+    memberships.
+
+    Parameters
+    ----------
+    n_clusters : int
+    n_starts : int
+        The best of so many starts is kept.
+    as_published : bool
+        Keep the last start instead of the best, as the BeQuec paper's experiments did; ``n_starts`` is then of no
+        effect, the last of many starts being as good as any.
+    random_state : int, Generator, RandomState or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.repeat([0, 1, 2], [12, 9, 7])
+    >>> GraphKMeans(3, random_state=0).fit(truth[:, None] == truth).labels_.tolist() == truth.tolist()
+    True
+    """
+
+    def __init__(
+        self, n_clusters: int, *, n_starts: int = N_STARTS, as_published: bool = False, random_state: Seed = None
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_starts = n_starts
+        self.as_published = as_published
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        check_count("n_starts", self.n_starts)
+
+    def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
+        """Memberships in the centres c of least Σ_i min_k ‖a_i − c_k‖²."""
+        K = int(self.n_clusters)
+        rows = with_short_indices(window)
+        labels = last_k_means(rows, K, rng) if self.as_published else best_k_means(rows, K, rng, self.n_starts)
+        return hard_memberships(labels, K)
+
+
+def with_short_indices(matrix: sp.csr_array) -> sp.csr_array:
+    """The same matrix with 32-bit indices, all that scikit-learn takes."""
+    indices, starts = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return sp.csr_array((matrix.data, indices, starts), shape=matrix.shape)

@@ -1,0 +1,268 @@
+"""What all rivals share: the interface, scikit-learn's rules, determinism, clear errors."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
+
+import bequec.baselines
+from bequec import AnswersError, BequecError, DataError, ModelError, PlanError, QueryPlan, ask_graph, plan_queries
+from bequec.baselines import (
+    AS_PUBLISHED,
+    BASELINES,
+    SPACL,
+    BayesianNMF,
+    ConvexOpt,
+    CorrelationClusters,
+    GeoNMF,
+    GraphKMeans,
+    ItemKMeans,
+    MinimumVolume,
+    SpectralClusters,
+    load_pixels,
+)
+from bequec.baselines.estimator import GraphBaseline
+from bequec.simulate import simulate_clusters
+
+NO_GRAPH = "feeds points or their inner products; the rivals cluster graphs, with values in [0, 1]"
+NOT_A_GRAPH = dict.fromkeys(
+    [
+        "check_clustering",
+        "check_complex_data",
+        "check_dict_unchanged",
+        "check_dont_overwrite_parameters",
+        "check_dtype_object",
+        "check_estimator_sparse_array",
+        "check_estimator_sparse_matrix",
+        "check_estimator_sparse_tag",
+        "check_estimators_dtypes",
+        "check_estimators_empty_data_messages",
+        "check_estimators_fit_returns_self",
+        "check_estimators_pickle",
+        "check_f_contiguous_array_estimator",
+        "check_fit2d_1feature",
+        "check_fit2d_1sample",
+        "check_fit2d_predict1d",
+        "check_fit_check_is_fitted",
+        "check_fit_idempotent",
+        "check_fit_score_takes_y",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+        "check_n_features_in",
+        "check_n_features_in_after_fitting",
+        "check_positive_only_tag_during_fit",
+        "check_readonly_memmap_input",
+    ],
+    NO_GRAPH,
+)
+ONE_CLUSTER = dict.fromkeys(
+    [
+        "check_dont_overwrite_parameters",
+        "check_fit2d_1feature",
+        "check_fit2d_predict1d",
+        "check_methods_subset_invariance",
+    ],
+    "sets n_clusters=1, which is refused: there is nothing to tell apart",
+)
+
+
+class OnSimilarities(GraphBaseline):
+    """A rival on the similarities of points, so that scikit-learn's checks, which feed points, run through fit."""
+
+    def fit(self, X, y=None):
+        from sklearn.metrics.pairwise import rbf_kernel
+        from sklearn.utils.validation import validate_data
+
+        if sp.issparse(X):
+            X = X.tocsr()
+        X = validate_data(self, X, accept_sparse="csr", ensure_min_samples=2)
+        if sp.issparse(X):
+            X = X.toarray()
+        n_features = self.n_features_in_
+        similarity = rbf_kernel(X.astype(float), gamma=1 / X.shape[1] / max(X.var(), 1e-12))
+        super().fit((similarity + similarity.T) / 2)
+        self.n_features_in_ = n_features
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = False
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+class GeoNMFOnSimilarities(OnSimilarities, GeoNMF):
+    pass
+
+
+class SPACLOnSimilarities(OnSimilarities, SPACL):
+    pass
+
+
+class MinimumVolumeOnSimilarities(OnSimilarities, MinimumVolume):
+    pass
+
+
+class BayesianNMFOnSimilarities(OnSimilarities, BayesianNMF):
+    pass
+
+
+class SpectralClustersOnSimilarities(OnSimilarities, SpectralClusters):
+    pass
+
+
+class GraphKMeansOnSimilarities(OnSimilarities, GraphKMeans):
+    pass
+
+
+class ConvexOptOnSimilarities(OnSimilarities, ConvexOpt):
+    pass
+
+
+class CorrelationClustersOnSimilarities(OnSimilarities, CorrelationClusters):
+    pass
+
+
+@parametrize_with_checks([SPACL(3)], expected_failed_checks=lambda _: NOT_A_GRAPH)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(
+    [
+        GeoNMFOnSimilarities(3),
+        SPACLOnSimilarities(3),
+        MinimumVolumeOnSimilarities(3),
+        BayesianNMFOnSimilarities(3),
+        SpectralClustersOnSimilarities(3),
+        GraphKMeansOnSimilarities(3),
+        ConvexOptOnSimilarities(3),
+        CorrelationClustersOnSimilarities(3),
+    ],
+    expected_failed_checks=lambda _: ONE_CLUSTER,
+)
+def test_scikit_learn_checks_on_similarities(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(
+    [ItemKMeans(3)], expected_failed_checks=lambda _: {**ONE_CLUSTER, "check_fit2d_1sample": "likewise"}
+)
+def test_scikit_learn_checks_on_items(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return simulate_clusters(plan_queries(150, 3, n_groups=3, random_state=0), 3, random_state=1).answers
+
+
+@pytest.mark.parametrize(
+    "maker", [*BASELINES.values(), AS_PUBLISHED["mvsi"], AS_PUBLISHED["bnmf"], AS_PUBLISHED["sc-norm"]]
+)
+def test_same_seed_same_bytes_whatever_the_threads_and_fit_starts_afresh(maker, answers):
+    first = maker(3, 7).fit(answers).memberships_
+    with threadpool_limits(limits=2):
+        model = clone(maker(3, 7)).fit(first @ first.T / (first @ first.T).max()).fit(answers)
+    assert model.memberships_.tobytes() == first.tobytes()
+    assert (model.labels_ == first.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize("name", sorted(BASELINES))
+def test_dense_sparse_and_networkx_graphs_agree(name):
+    whole = QueryPlan(np.zeros(90, dtype=int), [(0, 0)])
+    graph = simulate_clusters(whole, 3, random_state=1).answers.yes.toarray()
+    forms = (ask_graph(graph, whole), graph, sp.csr_array(graph), nx.from_numpy_array(graph))
+    first, *others = (BASELINES[name](3, 0).fit(form).memberships_ for form in forms)
+    for other in others:
+        assert_allclose(other, first, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(BASELINES))
+def test_results_are_in_the_callers_node_order(name, answers, rng):
+    plan = answers.plan
+    graph = np.zeros((150, 150))
+    graph[np.ix_(plan.order, plan.order)] = answers.yes.toarray()
+    shuffle = rng.permutation(150)
+    moved = ask_graph(graph[np.ix_(shuffle, shuffle)], QueryPlan(plan.group_of[shuffle], plan.asked))
+    first, second = (BASELINES[name](3, 0).fit(a).labels_ for a in (answers, moved))
+    assert np.mean(second == first[shuffle]) > 0.98
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (GeoNMF(3, tolerance=1.5), r"tolerance=1.5 must be a number between 0 and 1, both excluded"),
+        (GeoNMF(3, quantile="most"), r"quantile='most' must be a number between 0 and 1"),  # type: ignore[arg-type]
+        (SPACL(3, n_neighbours=1), r"n_neighbours=1 must be a whole number of at least 2"),
+        (SPACL(3, pruned_share=0), r"pruned_share=0 must be a number between 0 and 1"),
+        (
+            MinimumVolume(3, coordinates="all"),
+            r"coordinates='all' is unknown; choose one of: 'eigenvectors', 'landmarks'",
+        ),
+        (MinimumVolume(3, max_iter=0), r"max_iter=0 must be a whole number of at least 1"),
+        (BayesianNMF(3, tol=-1), r"tol=-1 must be a number of at least 0"),
+        (BayesianNMF(3, n_restarts=-1), r"n_restarts=-1 must be a whole number of at least 0"),
+        (GraphKMeans(3, n_starts=2.5), r"n_starts=2.5 must be a whole number"),  # type: ignore[arg-type]
+        (ConvexOpt(3, tol=0), r"tol=0 must be a positive number"),
+        (CorrelationClusters(3, n_starts=True), r"n_starts=True must be a whole number"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(estimator, message, answers):
+    with pytest.raises(ModelError, match=message):
+        estimator.fit(answers)
+
+
+@pytest.mark.parametrize("name", sorted(BASELINES))
+def test_bad_input_is_refused_before_any_work(name, answers, rng):
+    with pytest.raises(PlanError, match="n_clusters=1 is too small"):
+        BASELINES[name](1, 0).fit(answers)
+    with pytest.raises(PlanError, match="n_clusters=151 is more than the 150 nodes"):
+        BASELINES[name](151, 0).fit(answers)
+    with pytest.raises(AnswersError, match=r"square array .*got shape \(10, 3\)"):
+        BASELINES[name](3, 0).fit(rng.random((10, 3)))
+    with pytest.raises(AnswersError, match="none of the 45 answered pairs is a yes; there is nothing to cluster"):
+        BASELINES[name](3, 0).fit(np.zeros((10, 10)))
+
+
+@pytest.mark.parametrize("name", sorted(set(BASELINES) - {"convex", "convex-zero-filled", "correlation"}))
+def test_plans_without_windows_are_refused(name):
+    answers, _, _ = simulate_clusters(plan_queries(80, 3, n_groups=8, pattern="spread", random_state=0), 3)
+    with pytest.raises(BequecError, match=r"no window of whole groups holds them.*BeQuec, which needs no windows"):
+        BASELINES[name](3, 0).fit(answers)
+
+
+def test_pruned_clusters_are_tried_again_and_empty_otherwise():
+    """Two clear clusters leave a third without anything to explain."""
+    graph = np.kron(np.eye(2), np.ones((30, 30)))
+    model = BayesianNMF(4, n_restarts=0, random_state=0).fit(graph)
+    assert (model.memberships_.sum(axis=0) > 1e-6).sum() < 4
+    assert_allclose(model.memberships_.sum(axis=1), 1.0)
+
+
+def test_images_that_cannot_be_read_are_named(tmp_path):
+    (tmp_path / "dog.jpg").write_text("no image", encoding="utf-8")
+    with pytest.raises(DataError, match=r"cannot read .*dog.jpg as an image"):
+        load_pixels([tmp_path / "dog.jpg"])
+    with pytest.raises(DataError, match="there are no images to read"):
+        load_pixels([])
+
+
+def test_images_become_points_of_one_size(tmp_path):
+    from PIL import Image
+
+    Image.new("RGB", (60, 40), (255, 0, 0)).save(tmp_path / "red.png")
+    Image.new("L", (10, 90), 51).save(tmp_path / "grey.png")
+    pixels = load_pixels([tmp_path / "red.png", tmp_path / "grey.png"], side=4)
+    assert_allclose(pixels, [[1.0, 0.0, 0.0] * 16, [0.2] * 48])
+
+
+def test_names_are_loaded_on_first_use_and_documented():
+    for name in bequec.baselines.__all__:
+        assert getattr(bequec.baselines, name).__doc__
+    with pytest.raises(AttributeError, match=r"module 'bequec.baselines' has no attribute 'GeoMNF'"):
+        _ = bequec.baselines.GeoMNF
