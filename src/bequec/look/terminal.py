@@ -28,6 +28,7 @@ def block_progress(plan: QueryPlan, answers: Answers | None) -> FloatArray:
     """(L, L): the answered share of each block; one everywhere while there are no answers to show."""
     if answers is None:
         return np.ones(plan.asked.shape)
-    n_pairs = np.outer(plan.sizes, plan.sizes).astype(float)
-    n_pairs[np.diag_indices_from(n_pairs)] = plan.sizes * (plan.sizes - 1) / 2
-    return np.asarray(answers.answered_pairs / np.maximum(n_pairs, 1))
+    l, m = plan.blocks.T
+    n_pairs = np.ones(plan.asked.shape)
+    n_pairs[l, m] = n_pairs[m, l] = np.maximum(plan.pairs_per_block, 1)
+    return np.asarray(answers.answered_pairs / n_pairs)
