@@ -116,6 +116,30 @@ class Study:
         """The study's plan."""
         return QueryPlan.load(self.path("plan.json"))
 
+    def extend(self, plan: QueryPlan) -> None:
+        """Replace the plan by a larger one whose earlier questions keep their numbers; answers stay as they are."""
+        with self._locked():
+            earlier = QueryPlan.load(self.path("plan.json"))
+            n_earlier = len(earlier.blocks)
+            same_items = (plan.names, plan.group_names) == (earlier.names, earlier.group_names)
+            if not (
+                same_items
+                and (plan.group_of == earlier.group_of).all()
+                and (plan.blocks[:n_earlier] == earlier.blocks).all()
+                and (plan.unaskable.tolist() == earlier.unaskable.tolist())
+            ):
+                raise StudyError(
+                    f"this plan does not extend that of {self.folder}: items, groups and earlier questions must stay; "
+                    "extend the study's own plan (extend_plan), or start another study"
+                )
+            if self.has_answers() and self._answers_table()[1]["unlisted"] == "no":
+                raise StudyError(
+                    f"{self.folder} holds a graph, whose edges outside the plan were dropped: new blocks would be read "
+                    "as if they had none; plan anew with a larger budget (--study) and ask the graph again"
+                )
+            plan.save(self.path("plan.json"))
+            self.__dict__["plan"] = plan
+
     @cached_property
     def items(self) -> pd.DataFrame:
         """One row per item, at least with its name."""

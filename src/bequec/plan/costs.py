@@ -3,7 +3,7 @@
 A price is how many ordinary pairs one pair of the block counts for, so that prices and budgets share one unit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +63,17 @@ def plan_cost(plan: QueryPlan, cost: Any = None) -> float:
     # A block of a single node holds no pair: nothing is asked there, whatever the price.
     asked = plan.pairs_per_block > 0
     return float(prices[tuple(plan.blocks[asked].T)] @ plan.pairs_per_block[asked])
+
+
+def with_opened(prices: FloatArray, blocks: Iterable[tuple[int, int]]) -> FloatArray:
+    """The prices with forbidden blocks opened: nobody said what they cost, so as much as the dearest other block."""
+    finite = prices[np.isfinite(prices)]
+    dearest = float(finite.max()) if len(finite) else 1.0
+    opened = prices.copy()
+    for l, m in blocks:
+        if np.isinf(opened[l, m]):
+            opened[l, m] = opened[m, l] = dearest
+    return opened
 
 
 def _pairs_of(cost: Mapping[Any, Any]) -> list[tuple[tuple[Any, Any], Any]]:

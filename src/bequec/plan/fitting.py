@@ -69,13 +69,19 @@ def check_fits(plan: QueryPlan, n_clusters: int, budget: Budget, prices: FloatAr
 
 
 def spend_what_is_left(
-    plan: QueryPlan, n_clusters: int, budget: Budget, prices: FloatArray | None, *, later: bool = False
+    plan: QueryPlan,
+    n_clusters: int,
+    budget: Budget,
+    prices: FloatArray | None,
+    *,
+    already_spent: float | None = None,
+    later: bool = False,
 ) -> QueryPlan:
     """The plan with further blocks for what is left of the budget, those that help most.
 
-    With ``later`` the budget is for the new blocks alone, and their questions are numbered after all others.
+    ``already_spent`` is by default what the plan costs; with ``later``, new questions are numbered after all others.
     """
-    allowance = budget.affordable_pairs - (0.0 if later else plan_cost(plan, prices))
+    allowance = budget.affordable_pairs - (plan_cost(plan, prices) if already_spent is None else already_spent)
     if plan.n_groups > MOST_GROUPS_TO_IMPROVE:
         logger.info("with %d groups, what is left of the budget is not spent on further blocks", plan.n_groups)
         return plan

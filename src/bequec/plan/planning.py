@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bequec.errors import PlanError
 from bequec.plan.budget import Budget, as_budget
 from bequec.plan.cheapest import cheapest_blocks
-from bequec.plan.costs import FloatArray, check_cost
+from bequec.plan.costs import FloatArray, check_cost, with_opened
 from bequec.plan.fitting import check_fits, fitting_n_groups, spend_what_is_left
 from bequec.plan.groups import draw_groups, groups_from_labels
 from bequec.plan.identifiable import check_identifiable, check_n_clusters
@@ -76,7 +76,8 @@ def plan_queries(
         What can be afforded, as a number of pairs or as a ``Budget`` in hours or money. What the pattern
         leaves over is spent on the further blocks that help most.
     also : sequence of blocks, optional
-        Further blocks to ask, as pairs of group indices or group names, also where ``cost`` forbids them.
+        Further blocks to ask, as pairs of group indices or group names, also where ``cost`` forbids them:
+        such a block then counts as much per pair as the dearest other one.
     unaskable : sequence of pairs of names, optional
         Pairs that cannot be asked although their block is; they stay unanswered.
     random_state : int, Generator or None
@@ -115,8 +116,9 @@ def plan_queries(
     prices: FloatArray | None = None
     if pattern == "cheapest":
         everything = QueryPlan(group_of, np.ones((group_of.max() + 1,) * 2, dtype=bool), names, group_names, pairs)
-        prices = _prices(cost, everything)
-        blocks = cheapest_blocks(everything, n_clusters, prices, block_indices(everything, also))
+        opened = block_indices(everything, also)
+        prices = with_opened(_prices(cost, everything), opened)
+        blocks = cheapest_blocks(everything, n_clusters, prices, opened)
         plan = QueryPlan(group_of, blocks, names, group_names, pairs)
     else:
         loops = bool(completes_its_diagonal(np.bincount(group_of), n_clusters).all())
