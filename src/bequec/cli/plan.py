@@ -101,8 +101,10 @@ def plan(
             raise typer.BadParameter("--preview is for new plans; leave it out with --extend")
         _extend(extend, items, affordable, costs, read_blocks(also), pictures, json=json)
         return
-    if items is None or clusters is None:
-        raise typer.BadParameter("say what to plan for and how many clusters, e.g. bequec plan photos/ -k 5")
+    if items is None:
+        raise typer.BadParameter("Missing argument ITEMS: say what to plan for, e.g. bequec plan photos/ -k 5")
+    if clusters is None:
+        raise typer.BadParameter("Missing option -k: say how many clusters to look for, e.g. bequec plan photos/ -k 5")
     wish = _wish(items, study, group_column, unaskable)
     table = wish.pop("items")
     wish |= {

@@ -2,6 +2,7 @@
 
 from bequec.plan.budget import Budget, CostSheet
 from bequec.plan.costs import plan_cost
+from bequec.plan.extension import extend_plan
 from bequec.plan.identifiable import check_identifiable, is_identifiable, mending_blocks
 from bequec.plan.planning import default_n_groups, plan_queries, with_blocks
 from bequec.plan.query_plan import QueryPlan
@@ -12,6 +13,7 @@ __all__ = [
     "QueryPlan",
     "check_identifiable",
     "default_n_groups",
+    "extend_plan",
     "is_identifiable",
     "mending_blocks",
     "plan_cost",
