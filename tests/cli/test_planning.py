@@ -83,7 +83,8 @@ def test_a_budget_in_money_has_a_cost_sheet(capsys):
         (["--cost", "costs.csv", "--pattern", "cheapest"], 1, "say which node is in which (groups=, --group-column)"),
         (["--unaskable", "pairs.csv"], 1, "unaskable names 'zoe', which is no item of the plan"),
         (["--preview", "--error-rate", "often"], 1, "--error-rate 'often' cannot be read"),
-        (["--extend", "s"], 2, "keeps the study's items; leave 300 out"),
+        (["--preview", "--answers-per-pair", "1.5"], 1, "a whole number of answers per pair, got 1.5"),
+        (["--extend", "s"], 2, "-k: for new plans; an extended one keeps what it has"),
     ],
 )
 def test_mistakes_in_planning_are_told_in_one_line(arguments, code, message, capsys):
@@ -137,6 +138,8 @@ def test_extending_keeps_answers_and_question_numbers(capsys):
     answers_to(plan, numbers[:300], "early.csv")
     assert bequec("ask", "s", "--answers", "early.csv") == 0
     capsys.readouterr()
+    assert bequec("plan", 48, "--extend", "s", "--budget", 300) == 2
+    assert "keeps the study's items; leave 48 out" in capsys.readouterr().err.replace("\n", " ")
     assert bequec("plan", "--extend", "s", "--budget", 300, "--json") == 0
     said = json.loads(capsys.readouterr().out)
     assert 0 < said["n_new_pairs"] <= 300

@@ -42,31 +42,54 @@ def plan(
     unaskable: Annotated[
         Path | None, typer.Option(help="A table of pairs of items that cannot be asked: left, right.")
     ] = None,
-    budget: Annotated[str | None, typer.Option(help="80000 (pairs), 40h, 5d, 81.60usd or '$81.60'.")] = None,
-    seconds_per_pair: Annotated[float | None, typer.Option(help="Budget: how long one answer takes.")] = None,
-    hourly_pay: Annotated[float | None, typer.Option(help="Budget: what an hour of answering is paid.")] = None,
-    pay_per_answer: Annotated[float | None, typer.Option(help="Budget: what one answer is paid.")] = None,
-    fee: Annotated[float, typer.Option(help="Budget: the platform's fee as a share of the pay, 0.2 for 20 %.")] = 0.0,
-    answers_per_pair: Annotated[float, typer.Option(help="Budget: how many people answer each pair.")] = 1.0,
-    hours_per_day: Annotated[float, typer.Option(help="Budget in days: working hours of a day.")] = 8.0,
+    budget: Annotated[
+        str | None, typer.Option(rich_help_panel="Budget", help="80000 (pairs), 40h, 5d, 81.60usd or '$81.60'.")
+    ] = None,
+    seconds_per_pair: Annotated[
+        float | None, typer.Option(rich_help_panel="Budget", help="How long one answer takes.")
+    ] = None,
+    hourly_pay: Annotated[
+        float | None, typer.Option(rich_help_panel="Budget", help="What an hour of answering is paid.")
+    ] = None,
+    pay_per_answer: Annotated[
+        float | None, typer.Option(rich_help_panel="Budget", help="What one answer is paid.")
+    ] = None,
+    fee: Annotated[
+        float, typer.Option(rich_help_panel="Budget", help="The platform's fee as a share of the pay, 0.2 for 20 %.")
+    ] = 0.0,
+    answers_per_pair: Annotated[
+        float, typer.Option(rich_help_panel="Budget", help="How many people answer each pair.")
+    ] = 1.0,
+    hours_per_day: Annotated[float, typer.Option(rich_help_panel="Budget", help="Working hours of a day.")] = 8.0,
     extend: Annotated[
         Path | None, typer.Option(help="Add questions to this study; the budget is for the new ones.")
     ] = None,
     preview: Annotated[
-        bool, typer.Option("--preview", help="Simulate what accuracy to expect, and start no study yet.")
+        bool,
+        typer.Option(
+            "--preview", rich_help_panel="Preview", help="Simulate what accuracy to expect, and start no study yet."
+        ),
     ] = False,
     error_rate: Annotated[
-        str | None, typer.Option(help="Preview: how often people err: one rate, or FALSE_NO,FALSE_YES.")
+        str | None,
+        typer.Option(rich_help_panel="Preview", help="How often people err: one rate, or FALSE_NO,FALSE_YES."),
     ] = None,
     confusion: Annotated[
-        float | None, typer.Option(help="Preview: how often the two most alike clusters are called the same.")
+        float | None,
+        typer.Option(rich_help_panel="Preview", help="How often the two most alike clusters are called the same."),
     ] = None,
-    balance: Annotated[float | None, typer.Option(help="Preview: largest over smallest cluster (1).")] = None,
+    balance: Annotated[
+        float | None, typer.Option(rich_help_panel="Preview", help="Largest over smallest cluster (1).")
+    ] = None,
     mixing: Annotated[
-        float | None, typer.Option(help="Preview: 0 one cluster per item (default), 0.2 mostly pure, 1 mixed.")
+        float | None,
+        typer.Option(rich_help_panel="Preview", help="0: one cluster per item (default), 0.2 mostly pure, 1 mixed."),
     ] = None,
     refine: Annotated[
-        str | None, typer.Option(help="Preview: the refinement to learn with: none, subspace (default), posterior.")
+        str | None,
+        typer.Option(
+            rich_help_panel="Preview", help="The refinement to learn with: none, subspace (default), posterior."
+        ),
     ] = None,
     tree: Annotated[bool, typer.Option("--tree", help="Show in which order the groups are tied together.")] = False,
     pictures: Annotated[
@@ -97,8 +120,22 @@ def plan(
     if useless and not preview:
         raise typer.BadParameter(f"{', '.join(useless)}: only with --preview")
     if extend is not None:
-        if preview:
-            raise typer.BadParameter("--preview is for new plans; leave it out with --extend")
+        of_new_plans = {
+            "-k": clusters,
+            "--study": None if study == Path("study") else study,
+            "--pattern": None if pattern == "diagonal" else pattern,
+            "--groups": groups,
+            "--group-column": group_column,
+            "--references": references,
+            "--degree": degree,
+            "--unaskable": unaskable,
+            "--preview": preview or None,
+            "--tree": tree or None,
+            "--overwrite": overwrite or None,
+        }
+        useless = [option for option, value in of_new_plans.items() if value is not None]
+        if useless:
+            raise typer.BadParameter(f"{', '.join(useless)}: for new plans; an extended one keeps what it has")
         _extend(extend, items, affordable, costs, read_blocks(also), pictures, json=json)
         return
     if items is None:

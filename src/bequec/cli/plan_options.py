@@ -96,6 +96,8 @@ def read_guess(
         if len(rates) > 2:
             raise PlanError(f"--error-rate {error_rate!r} has {len(rates)} rates; write 0.1, or 0.2,0.05")
         false_no, false_yes = rates[0], rates[-1]
+    if answers_per_pair != round(answers_per_pair) or answers_per_pair < 1:
+        raise PlanError(f"a preview needs a whole number of answers per pair, got {answers_per_pair:g}")
     if confusion is None:
         confusion = max(typical.confusion, false_yes) if error_rate is None else false_yes
     return Guess(
@@ -104,7 +106,7 @@ def read_guess(
         confusion=confusion,
         balance=typical.balance if balance is None else balance,
         mixing=typical.mixing if mixing is None else mixing,
-        answers_per_pair=max(1, round(answers_per_pair)),
+        answers_per_pair=round(answers_per_pair),
     )
 
 
@@ -126,11 +128,11 @@ def cost_sheets(plan: "QueryPlan", budget: "Budget", costs: "pd.DataFrame | None
     return {"plan": budget.sheet(plan_cost(plan, prices)), "all allowed pairs": budget.sheet(everything)}
 
 
-def told_costs(sheets: "dict[str, CostSheet]", plan: "QueryPlan") -> list[str]:
+def told_costs(sheets: "dict[str, CostSheet]", *, with_prices: bool) -> list[str]:
     """The cost sheets as lines of text."""
     lines = []
     for what, sheet in sheets.items():
-        parts = [f"{sheet.pairs:,.0f} pairs' worth" if sheet.pairs != plan.n_pairs else f"{plan.n_pairs:,} pairs"]
+        parts = [f"{sheet.pairs:,.0f} {'ordinary pairs' if with_prices else 'pairs'}"]
         if sheet.answers != sheet.pairs:
             parts.append(f"{sheet.answers:,.0f} answers")
         if sheet.hours is not None:

@@ -45,7 +45,7 @@ def say_costs(
     """The cost sheet."""
     if budget is None:
         return
-    for line in told_costs(cost_sheets(plan, budget, costs), plan):
+    for line in told_costs(cost_sheets(plan, budget, costs), with_prices=costs is not None):
         say(line)
     if budget.hours is not None and text is not None and "d" in text:
         say(f"{text} are {budget.hours:g} hours: {day:g} a day (--hours-per-day)")

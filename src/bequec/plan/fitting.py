@@ -47,7 +47,7 @@ def check_fits(plan: QueryPlan, n_clusters: int, budget: Budget, prices: FloatAr
     cost = plan_cost(plan, prices)
     if cost <= budget.affordable_pairs:
         return
-    unit = "pairs" if prices is None else "pairs' worth"
+    unit = "pairs" if prices is None else "ordinary pairs"
     told = (
         f"the budget is enough for {budget.affordable_pairs:,} pairs, but this plan (pattern {pattern!r}, "
         f"{plan.n_groups} groups) needs {math.ceil(cost):,} {unit}; "

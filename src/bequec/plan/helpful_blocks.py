@@ -71,20 +71,21 @@ def helpful_blocks(
             return chosen
         gain = state.gains(is_open)
         best_first = np.lexsort((is_open.columns, is_open.rows, -gain / is_open.price))
-        taken = np.zeros(len(gain), dtype=bool)
+        taken: list[int] = []
         touched: set[int] = set()
         for at in best_first[: 20 * at_once].tolist():
-            l, m, price = int(is_open.rows[at]), int(is_open.columns[at]), float(is_open.price[at])
+            ends, price = {int(is_open.rows[at]), int(is_open.columns[at])}, float(is_open.price[at])
             # Blocks at the same group are worth less together than each alone: leave them to the next look.
-            if price <= allowance and not touched & {l, m}:
-                chosen.append((l, m))
+            if price <= allowance and not touched & ends:
                 allowance -= price
-                state.add(l, m, float(is_open.weight[at]))
-                taken[at] = True
-                touched |= {l, m}
-            if taken.sum() == at_once:
+                taken.append(at)
+                touched |= ends
+            if len(taken) == at_once:
                 break
-        is_open = is_open.only(~taken)
+        new = np.array(taken)
+        chosen += zip(is_open.rows[new].tolist(), is_open.columns[new].tolist(), strict=True)
+        state.add(is_open.rows[new], is_open.columns[new], is_open.weight[new])
+        is_open = is_open.only(~np.isin(np.arange(len(gain)), new))
 
 
 def expected_error(asked: BoolArray, sizes: IntArray, pairs: FloatArray, n_clusters: int) -> float:
@@ -129,22 +130,23 @@ class _Errors:
         l, m, w = blocks.rows, blocks.columns, blocks.weight
         gain = self._own_gain(l, w) + np.where(l == m, 0.0, self._own_gain(m, w))
         for sign, inverse in zip((1.0, -1.0), self.inverses, strict=True):
-            spread = inverse @ self._centred() @ inverse
+            towards = inverse @ self.sizes
+            spread = (inverse * self.sizes) @ inverse - np.outer(towards, towards) / self.sizes.sum()  # RWR
             b_r_b, b_s_b = (
                 matrix.diagonal()[l] + matrix.diagonal()[m] + 2 * sign * matrix[l, m] for matrix in (inverse, spread)
             )
             gain += self.half_k * w * b_s_b / (1 + w * b_r_b)
         return np.asarray(gain)
 
-    def add(self, l: int, m: int, w: float) -> None:
-        """Take block (l, m) with its w pairs in (Sherman and Morrison)."""
-        self.degrees = self.degrees.copy()
+    def add(self, l: IntArray, m: IntArray, w: FloatArray) -> None:
+        """Take blocks (l, m) with their w pairs in: R ← R − V (diag(1/w) + bᵀV)⁻¹ Vᵀ, V = Rb (Woodbury)."""
         for group in (l, m):
-            self.degrees[group] += w / self.sizes[group]
+            np.add.at(self.degrees, group, w / self.sizes[group])
         for at, sign in enumerate((1.0, -1.0)):
-            inverse = self.inverses[at]
-            v = inverse[:, l] + sign * inverse[:, m]
-            self.inverses[at] = inverse - np.outer(v, v) * (w / (1 + w * (v[l] + sign * v[m])))
+            R = self.inverses[at]
+            V = R[:, l] + sign * R[:, m]
+            inner = np.diag(1 / w) + V[l] + sign * V[m]
+            self.inverses[at] = R - V @ np.linalg.solve(inner, V.T)
 
     def _own_gain(self, group: IntArray, w: FloatArray) -> FloatArray:
         n, d = self.sizes[group], np.maximum(self.degrees[group], 1e-3)
