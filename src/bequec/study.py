@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -120,14 +121,15 @@ class Study:
         """Replace the plan by a larger one whose earlier questions keep their numbers; answers stay as they are."""
         with self._locked():
             earlier = QueryPlan.load(self.path("plan.json"))
-            n_earlier = len(earlier.blocks)
-            same_items = (plan.names, plan.group_names) == (earlier.names, earlier.group_names)
-            if not (
-                same_items
-                and (plan.group_of == earlier.group_of).all()
-                and (plan.blocks[:n_earlier] == earlier.blocks).all()
-                and (plan.unaskable.tolist() == earlier.unaskable.tolist())
-            ):
+            extends = (plan.names, plan.group_names) == (earlier.names, earlier.group_names) and all(
+                np.array_equal(now, before)
+                for now, before in (
+                    (plan.group_of, earlier.group_of),
+                    (plan.blocks[: len(earlier.blocks)], earlier.blocks),
+                    (plan.unaskable, earlier.unaskable),
+                )
+            )
+            if not extends:
                 raise StudyError(
                     f"this plan does not extend that of {self.folder}: items, groups and earlier questions must stay; "
                     "extend the study's own plan (extend_plan), or start another study"

@@ -138,10 +138,9 @@ def plan(
             raise typer.BadParameter(f"{', '.join(useless)}: for new plans; an extended one keeps what it has")
         _extend(extend, items, affordable, costs, read_blocks(also), pictures, json=json)
         return
-    if items is None:
-        raise typer.BadParameter("Missing argument ITEMS: say what to plan for, e.g. bequec plan photos/ -k 5")
-    if clusters is None:
-        raise typer.BadParameter("Missing option -k: say how many clusters to look for, e.g. bequec plan photos/ -k 5")
+    if items is None or clusters is None:
+        what = "argument ITEMS (what to plan for)" if items is None else "option -k (how many clusters to look for)"
+        raise typer.BadParameter(f"Missing {what}; e.g. bequec plan photos/ -k 5")
     wish = _wish(items, study, group_column, unaskable)
     table = wish.pop("items")
     wish |= {
@@ -162,7 +161,7 @@ def plan(
         learner = None if refine == "none" else refine or "subspace"
         say_preview(wish, guess, learner, study, pictures, json=json)
         return
-    from bequec.cli.plan_said import draw_plan, numbers, say_costs, say_mask, say_tree
+    from bequec.cli.plan_said import draw_plan, numbers, say_costs, say_if_small, say_mask, say_tree
     from bequec.plan.planning import plan_queries
     from bequec.study import Study
 
@@ -182,6 +181,8 @@ def plan(
         f"{pattern}: {made.n_pairs:,} pairs to ask, {100 * made.share_asked:.1f} % of all → {study}"
     )
     say_costs(made, affordable, costs, budget, hours_per_day)
+    if group_column is None:
+        say_if_small(made, clusters)
     say(f"next: bequec ask {study} --sheets 120")
 
 

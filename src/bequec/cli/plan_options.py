@@ -114,7 +114,7 @@ def cost_sheets(plan: "QueryPlan", budget: "Budget", costs: "pd.DataFrame | None
     """What the plan costs, and what asking every pair would, or every pair that prices allow."""
     import numpy as np
 
-    from bequec.plan.costs import block_pairs_count, check_cost, plan_cost, with_opened
+    from bequec.plan.costs import block_pairs_count, check_cost, plan_cost
 
     if costs is None:
         return {
@@ -122,7 +122,6 @@ def cost_sheets(plan: "QueryPlan", budget: "Budget", costs: "pd.DataFrame | None
             "all pairs": budget.sheet(plan.n_nodes * (plan.n_nodes - 1) // 2),
         }
     prices = check_cost(costs, [plan.group_name(l) for l in range(plan.n_groups)])
-    prices = with_opened(prices, [tuple(block) for block in plan.blocks.tolist()])
     allowed = np.triu(np.isfinite(prices))
     everything = float(prices[allowed] @ block_pairs_count(plan.sizes)[allowed])
     return {"plan": budget.sheet(plan_cost(plan, prices)), "all allowed pairs": budget.sheet(everything)}

@@ -51,6 +51,15 @@ def say_costs(
         say(f"{text} are {budget.hours:g} hours: {day:g} a day (--hours-per-day)")
 
 
+def say_if_small(plan: "QueryPlan", n_clusters: int) -> None:
+    """A word of caution where drawn groups are so small that some of them miss a cluster."""
+    from bequec.plan.pattern_choice import size_that_meets_all
+
+    smallest = int(plan.sizes.min())
+    if plan.n_groups > 1 and smallest < size_that_meets_all(n_clusters, plan.n_groups):
+        say(f"groups of {smallest} items are small for {n_clusters} clusters: some may miss one; see --preview")
+
+
 def draw_plan(folder: Path, plan: "QueryPlan", costs: "pd.DataFrame | None", n_clusters: int, ending: str) -> None:
     """The mask and the stitching tree as pictures."""
     from bequec.look.plots import plot_mask, plot_stitching_tree, save_picture

@@ -51,6 +51,8 @@ def block_pairs_count(sizes: IntArray) -> FloatArray:
 def plan_cost(plan: QueryPlan, cost: Any = None) -> float:
     """What a plan costs, in ordinary pairs: the price per pair times the number of pairs, over the asked blocks.
 
+    A forbidden block that is asked all the same counts as much per pair as the dearest other one.
+
     Examples
     --------
     >>> plan = QueryPlan([0, 0, 0, 1, 1], [(0, 0), (0, 1)])
@@ -62,6 +64,7 @@ def plan_cost(plan: QueryPlan, cost: Any = None) -> float:
     prices = check_cost(cost, [plan.group_name(l) for l in range(plan.n_groups)])
     # A block of a single node holds no pair: nothing is asked there, whatever the price.
     asked = plan.pairs_per_block > 0
+    prices = with_opened(prices, [(l, m) for l, m in plan.blocks.tolist()])
     return float(prices[tuple(plan.blocks[asked].T)] @ plan.pairs_per_block[asked])
 
 
@@ -71,7 +74,7 @@ def with_opened(prices: FloatArray, blocks: Iterable[tuple[int, int]]) -> FloatA
     dearest = float(finite.max()) if len(finite) else 1.0
     opened = prices.copy()
     for l, m in blocks:
-        if np.isinf(opened[l, m]):
+        if np.isinf(prices[l, m]):
             opened[l, m] = opened[m, l] = dearest
     return opened
 

@@ -53,9 +53,9 @@ def check_fits(plan: QueryPlan, n_clusters: int, budget: Budget, prices: FloatAr
         f"{plan.n_groups} groups) needs {math.ceil(cost):,} {unit}; "
     )
     if pattern == "cheapest":
-        raise PlanError(
-            f"{told}no cheaper plan can work: the smallest budget that would do is {budget.amount_for(cost)}"
-        )
+        is_proven = plan.sizes.min() >= n_clusters
+        why = "no cheaper plan can work" if is_proven else "no cheaper one was found for groups this small"
+        raise PlanError(f"{told}{why}: the smallest budget that would do is {budget.amount_for(cost)}")
     everything = dataclasses.replace(plan, asked=np.ones_like(plan.asked))
     try:
         blocks = cheapest_blocks(everything, n_clusters, np.ones(plan.asked.shape))
@@ -90,7 +90,7 @@ def spend_what_is_left(
     pairs = np.zeros(plan.asked.shape)
     l, m = everything.blocks.T
     pairs[l, m] = pairs[m, l] = everything.pairs_per_block
-    cost = pairs if prices is None else np.where(np.isfinite(prices), prices, np.inf) * np.maximum(pairs, 1e-12)
+    cost = pairs if prices is None else prices * np.maximum(pairs, 1e-12)
     cost = np.where(usable, cost, np.inf)
     chosen = helpful_blocks(plan.asked, usable & plan.asked, plan.sizes, pairs, cost, allowance, n_clusters)
     asked = plan.asked.copy()

@@ -81,11 +81,14 @@ def default_n_groups(
         "spread": 5 * (degree or DEFAULT_DEGREE),
         "cheapest": 10,
     }
-    # Each group should meet each cluster: n = K log(20 K L) leaves one chance in twenty that any of L groups of n
-    # misses any of K equal clusters.
-    meets_all = math.ceil(n_clusters * math.log(20 * n_clusters * wanted[pattern]))
+    smallest = max(smallest_full_group(n_clusters), size_that_meets_all(n_clusters, wanted[pattern]))
     fewest = 3 if pattern == "spread" else 1
-    return max(fewest, min(wanted[pattern], n_nodes // max(smallest_full_group(n_clusters), meets_all)))
+    return max(fewest, min(wanted[pattern], n_nodes // smallest))
+
+
+def size_that_meets_all(n_clusters: int, n_groups: int) -> int:
+    """N = K log(20 K L) leaves one chance in twenty that any of L groups of n misses any of K equal clusters."""
+    return math.ceil(n_clusters * math.log(20 * n_clusters * n_groups))
 
 
 def smallest_full_group(n_clusters: int) -> int:
