@@ -90,6 +90,10 @@ def say_preview(
 
     with progress_bar() as show:
         by_budget, by_pattern = preview(wish, guess, refine=refine, random_state=wish["random_state"], callback=show)
+    if ending is not None:
+        from bequec.look.plots import plot_budget_accuracy, save_picture
+
+        save_picture(plot_budget_accuracy(by_budget, by_pattern), folder / "pictures" / f"budget_accuracy.{ending}")
     if json:
         say_json({"budget": [_told(one) for one in by_budget], "pattern": [_told(one) for one in by_pattern]})
     else:
@@ -114,10 +118,6 @@ def say_preview(
             f"simulated people call {100 * guess.false_no:g} % of the same different, {100 * guess.false_yes:g} % of "
             f"the different the same ({100 * guess.confusion:g} % between the two most alike clusters)"
         )
-    if ending is not None:
-        from bequec.look.plots import plot_budget_accuracy, save_picture
-
-        save_picture(plot_budget_accuracy(by_budget, by_pattern), folder / "pictures" / f"budget_accuracy.{ending}")
 
 
 def _prices(plan: "QueryPlan", costs: "pd.DataFrame | None") -> "FloatArray | None":
