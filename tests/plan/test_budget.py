@@ -174,13 +174,19 @@ def test_the_first_extra_block_is_the_best_single_one_by_brute_force():
 
 
 def test_what_is_left_of_the_budget_buys_accuracy():
-    """The same study with half as much again to spend: fewer items end in the wrong cluster."""
+    """Half as much again to spend: at most half as many items in the wrong cluster.
+
+    People err so often that the chain alone gets one in twenty-five wrong; with fewer errors there is nothing to gain.
+    """
     groups = np.repeat(np.arange(10), 24)
     cost = np.where(np.abs(np.subtract.outer(np.arange(10), np.arange(10))) <= 1, 1.0, 1.2)  # the cheapest is a chain
     chain = plan_queries(n_clusters=3, groups=groups, pattern="cheapest", cost=cost)
     richer = plan_queries(
         n_clusters=3, groups=groups, pattern="cheapest", cost=cost, budget=1.5 * plan_cost(chain, cost)
     )
-    guess = Guess(false_no=0.25, false_yes=0.12, confusion=0.12)
-    before, after = (np.mean(expected_accuracies(plan, 3, guess, n_runs=4)) for plan in (chain, richer))
-    assert after > before + 0.05
+    guess = Guess(false_no=0.35, false_yes=0.22, confusion=0.22)
+    before, after = (
+        1 - np.mean(expected_accuracies(plan, 3, guess, n_runs=6, random_state=1)) for plan in (chain, richer)
+    )
+    assert before > 0.02
+    assert after < before / 2
