@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -115,6 +116,31 @@ class Study:
     def plan(self) -> QueryPlan:
         """The study's plan."""
         return QueryPlan.load(self.path("plan.json"))
+
+    def extend(self, plan: QueryPlan) -> None:
+        """Replace the plan by a larger one whose earlier questions keep their numbers; answers stay as they are."""
+        with self._locked():
+            earlier = QueryPlan.load(self.path("plan.json"))
+            extends = (plan.names, plan.group_names) == (earlier.names, earlier.group_names) and all(
+                np.array_equal(now, before)
+                for now, before in (
+                    (plan.group_of, earlier.group_of),
+                    (plan.blocks[: len(earlier.blocks)], earlier.blocks),
+                    (plan.unaskable, earlier.unaskable),
+                )
+            )
+            if not extends:
+                raise StudyError(
+                    f"this plan does not extend that of {self.folder}: items, groups and earlier questions must stay; "
+                    "extend the study's own plan (extend_plan), or start another study"
+                )
+            if self.has_answers() and self._answers_table()[1]["unlisted"] == "no":
+                raise StudyError(
+                    f"{self.folder} holds a graph, whose edges outside the plan were dropped: new blocks would be read "
+                    "as if they had none; plan anew with a larger budget (--study) and ask the graph again"
+                )
+            plan.save(self.path("plan.json"))
+            self.__dict__["plan"] = plan
 
     @cached_property
     def items(self) -> pd.DataFrame:

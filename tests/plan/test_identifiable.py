@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from bequec import PlanError, QueryPlan, check_identifiable, is_identifiable
 from bequec.plan import mending_blocks, with_blocks
 from bequec.plan.growth import best_growth
-from bequec.plan.spanning import cheapest_spanning_blocks
 
 
 def has_full_rank_tangent(plan, n_clusters, rng):
@@ -109,28 +108,6 @@ def test_growth_reaches_exactly_what_sharing_connects_when_all_groups_are_large(
     plan = QueryPlan(np.repeat(np.arange(len(sizes)), sizes), blocks)
     growth = best_growth(plan.asked, plan.asked, plan.sizes, 3, diagonal=True)
     assert is_identifiable(plan, 3, diagonal=True) == (growth is not None and len(growth.known_rows) == plan.n_groups)
-
-
-@given(st.integers(1, 4), st.data())
-def test_the_greedy_choice_is_the_cheapest_by_brute_force(n_groups, data):
-    all_blocks = list(itertools.combinations_with_replacement(range(n_groups), 2))
-    prices = data.draw(
-        st.lists(st.sampled_from([1.0, 2, 3, 5, 8, np.inf]), min_size=len(all_blocks), max_size=len(all_blocks))
-    )
-    cost = np.zeros((n_groups, n_groups))
-    for (l, m), price in zip(all_blocks, prices, strict=True):
-        cost[l, m] = cost[m, l] = price
-    group_of = np.repeat(np.arange(n_groups), 10)
-    chosen = cheapest_spanning_blocks(cost)
-    possible = [
-        sum(cost[block] for block in blocks)
-        for blocks in itertools.combinations(all_blocks, n_groups)
-        if is_identifiable(QueryPlan(group_of, blocks), 2) and all(np.isfinite(cost[block]) for block in blocks)
-    ]
-    if possible:
-        assert sum(cost[block] for block in chosen) == min(possible)
-    else:
-        assert len(chosen) < n_groups
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,66 @@
+import re
+from typing import Any
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bequec import PlanError, is_identifiable, plan_queries
+from bequec.plan import plan_cost
 from bequec.plan.patterns import spread_blocks
 
 
+@settings(deadline=None)
 @given(
-    st.sampled_from(["diagonal", "random", "reference", "spread"]),
+    st.sampled_from(["diagonal", "random", "reference", "spread", "cheapest"]),
     st.integers(2, 6),
-    st.integers(40, 400),
+    st.integers(60, 400),
     st.integers(0, 2**32 - 1),
+    st.one_of(st.none(), st.floats(0.02, 1.0)),
 )
-def test_every_plan_that_is_returned_can_work(pattern, n_clusters, n_nodes, seed):
-    plan = plan_queries(n_nodes, n_clusters, pattern=pattern, random_state=seed)
+def test_every_plan_that_is_returned_can_work(pattern, n_clusters, n_nodes, seed, share):
+    """Over patterns, sizes and budgets; what does not fit is an error that names the smallest budget that does."""
+    budget = None if share is None else max(1, int(share * n_nodes * (n_nodes - 1) / 2))
+    wish: dict[str, Any] = {"n_nodes": n_nodes, "n_clusters": n_clusters, "pattern": pattern, "random_state": seed}
+    try:
+        plan = plan_queries(**wish, budget=budget)
+    except PlanError as error:
+        [least] = re.findall(r"smallest budget that would do is (\d+)", str(error))
+        assert budget is not None
+        assert int(least) > budget
+        plan = plan_queries(**wish, budget=int(least))
+        assert plan.n_pairs <= int(least)
+        with pytest.raises(PlanError, match=f"that would do is {least}"):
+            plan_queries(**wish, budget=int(least) - 1)
     assert is_identifiable(plan, n_clusters)
     assert plan.n_nodes == n_nodes
     assert np.ptp(plan.sizes) <= 1  # nobody is dropped, and the groups are as equal as they can be
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(3, 20), min_size=2, max_size=8), st.integers(2, 5), st.data())
+def test_every_plan_of_given_groups_with_costs_and_a_budget_can_work(sizes, n_clusters, data):
+    n_groups = len(sizes)
+    prices = data.draw(st.lists(st.sampled_from([0.5, 1, 3, np.inf]), min_size=n_groups**2, max_size=n_groups**2))
+    upper = np.triu(np.reshape(prices, (n_groups, n_groups)))
+    cost = np.maximum(upper, upper.T)
+    labels = np.repeat(np.arange(n_groups), sizes).tolist()
+    pairs = st.tuples(st.integers(0, sum(sizes) - 1), st.integers(0, sum(sizes) - 1)).filter(lambda p: p[0] != p[1])
+    unaskable = data.draw(st.lists(pairs, max_size=12))
+    budget = data.draw(st.integers(1, 2 * sum(sizes) ** 2))
+    wish: dict[str, Any] = {"groups": labels, "pattern": "cheapest", "cost": cost, "unaskable": unaskable}
+    try:
+        plan = plan_queries(n_clusters=n_clusters, **wish, budget=budget)
+    except PlanError as error:
+        least = re.findall(r"smallest budget that would do is (\d+)", str(error))
+        if not least:
+            return
+        plan = plan_queries(n_clusters=n_clusters, **wish, budget=int(least[0]))
+        budget = int(least[0])
+    assert is_identifiable(plan, n_clusters)
+    assert plan_cost(plan, cost) <= budget
+    assert not plan.cannot_be_asked(*(np.concatenate(side) for side in zip(*plan.pairs(), strict=True))).any()
 
 
 @pytest.mark.parametrize(("n_groups", "degree"), [(4, 3), (5, 2), (7, 3), (12, 5), (80, 3), (9, 8), (10, 9)])

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from bequec.ask.checks import asked_entries, check_matrix
+from bequec.ask.checks import asked_entries, check_matrix, refuse_unaskable
 from bequec.errors import AnswersError
 from bequec.plan.query_plan import IntArray, QueryPlan
 
@@ -39,6 +39,8 @@ class Answers:
         unanswered and +1 where it was answered twice. None when it is zero everywhere.
     diagonal : bool
         Whether the diagonal of the asked diagonal blocks was observed, too. If not, it is *unknown*.
+
+    The plan's unaskable pairs are unanswered, whatever the baseline.
     """
 
     plan: QueryPlan
@@ -53,6 +55,8 @@ class Answers:
         yes.sort_indices()
         yes.data.flags.writeable = False
         object.__setattr__(self, "yes", yes)
+        if self.baseline and len(self.plan.unaskable):
+            object.__setattr__(self, "correction", _unanswered_where_unaskable(self.correction, self.plan))
 
     def __repr__(self) -> str:
         return (
@@ -72,7 +76,7 @@ class Answers:
         yes : (N, N) sparse or dense symmetric array
             How many answers of each pair said yes; similarities between 0 and the total are fine.
         total : (N, N) sparse or dense symmetric array, optional
-            How many answers each pair got. None: every asked pair was answered exactly once.
+            How many answers each pair got. None: every pair that can be asked was answered exactly once.
         """
         yes = _counts(yes, plan, "yes")
         if total is None:
@@ -92,7 +96,7 @@ class Answers:
     @classmethod
     def from_totals(cls, plan: QueryPlan, yes: sp.csr_array, total: sp.csr_array) -> Self:
         """Answers from checked counts in group order; stores whatever is sparser about the totals."""
-        if total.nnz <= plan.n_pairs:  # at most half of the pairs, each stored twice
+        if total.nnz <= plan.n_numbers:  # at most half of the pairs, each stored twice
             return cls(plan, yes, baseline=0, correction=total)
         return cls(plan, yes, baseline=1, correction=_minus_asked(total, plan))
 
@@ -218,7 +222,7 @@ class Answers:
     def n_answers(self) -> float:
         """Number of answers."""
         n_corrections = 0.0 if self.correction is None else float(self.correction.sum())
-        return self.baseline * self.plan.n_pairs + n_corrections / 2
+        return self.baseline * self.plan.n_numbers + n_corrections / 2
 
     @property
     def n_answered_pairs(self) -> int:
@@ -240,6 +244,7 @@ class Answers:
 def _counts(matrix: Any, plan: QueryPlan, what: str) -> sp.csr_array:
     """Checked counts in group order; anything outside the plan is an error."""
     matrix = check_matrix(matrix, plan, what, largest=np.inf)
+    refuse_unaskable(matrix, plan, what)
     inside, n_outside, n_self = asked_entries(matrix, plan)
     if n_outside:
         raise AnswersError(
@@ -280,3 +285,15 @@ def _minus_asked(total: sp.csr_array, plan: QueryPlan) -> sp.csr_array | None:
         return None
     entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
     return sp.csr_array(entries, shape=(plan.n_nodes, plan.n_nodes))
+
+
+def _unanswered_where_unaskable(correction: sp.csr_array | None, plan: QueryPlan) -> sp.csr_array:
+    """The correction to a baseline of one, −1 at every pair of an asked block that cannot be asked."""
+    left, right = plan.unaskable[plan.asked[tuple(plan.group_of[plan.unaskable].T)]].T
+    i, j = plan.position_of[left], plan.position_of[right]
+    shape = (plan.n_nodes, plan.n_nodes)
+    both_ways = np.concatenate([i, j]), np.concatenate([j, i])
+    unanswered = sp.csr_array((np.full(2 * len(i), -1.0), both_ways), shape=shape)
+    if correction is None:
+        return unanswered
+    return (correction + unanswered - correction.multiply(unanswered != 0)).tocsr()

@@ -59,7 +59,7 @@ def _check_symmetric(matrix: sp.csr_array, plan: QueryPlan, what: str) -> None:
 def asked_entries(matrix: sp.csr_array, plan: QueryPlan, *, diagonal: bool = False) -> tuple[sp.csr_array, int, int]:
     """The entries inside the asked blocks, in group order; how many were outside, and on the diagonal.
 
-    Entries on the diagonal are kept only with ``diagonal=True``.
+    Entries on the diagonal are kept only with ``diagonal=True``, those of unaskable pairs never.
     """
     entries = matrix.tocoo()
     stored = entries.data != 0
@@ -67,7 +67,23 @@ def asked_entries(matrix: sp.csr_array, plan: QueryPlan, *, diagonal: bool = Fal
     on_diagonal = row == column
     inside = plan.asked[plan.group_of[row], plan.group_of[column]]
     kept = inside & (~on_diagonal | diagonal)
+    if len(plan.unaskable):
+        kept &= ~plan.cannot_be_asked(row.astype(np.int64), column.astype(np.int64))
     positions = plan.position_of[row[kept]], plan.position_of[column[kept]]
     ordered = sp.csr_array((data[kept], positions), shape=matrix.shape)
     ordered.sort_indices()
     return ordered, int((~inside & ~on_diagonal).sum()), int(on_diagonal.sum())
+
+
+def refuse_unaskable(matrix: sp.csr_array, plan: QueryPlan, what: str) -> None:
+    """A pair that cannot be asked cannot have an answer."""
+    if not len(plan.unaskable):
+        return
+    entries = matrix.tocoo()
+    wrong = plan.cannot_be_asked(entries.row.astype(np.int64), entries.col.astype(np.int64)) & (entries.data != 0)
+    if wrong.any():
+        i, j = int(entries.row[wrong][0]), int(entries.col[wrong][0])
+        raise AnswersError(
+            f"{what} has an entry for the pair ({plan.name(i)}, {plan.name(j)}), which the plan lists as one that "
+            "cannot be asked; remove the entry, or plan without listing the pair (unaskable=)"
+        )

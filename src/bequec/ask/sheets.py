@@ -10,7 +10,7 @@ import pandas as pd
 
 from bequec.ask.answers import Answers
 from bequec.errors import AnswersError
-from bequec.plan.pairs import pair_numbers, pairs_numbered
+from bequec.plan.pairs import pair_numbers, pairs_numbered, question_numbers
 from bequec.plan.query_plan import IntArray, QueryPlan
 
 MOST_QUESTIONS = 20_000_000
@@ -25,12 +25,14 @@ def unanswered_questions(plan: QueryPlan, answers: Answers | None) -> IntArray:
             "plan with more groups, or ask a graph (--graph)"
         )
     if answers is None:
-        return np.arange(plan.n_pairs)
+        return question_numbers(plan)
     open_pairs = []
     for l, m in plan.blocks.tolist():
         row, column = np.nonzero(answers.block_totals(l, m) == 0)
         apart = (row < column) if l == m else np.ones(len(row), dtype=bool)
-        open_pairs.append(pair_numbers(plan, plan.groups[l][row[apart]], plan.groups[m][column[apart]]))
+        left, right = plan.groups[l][row[apart]], plan.groups[m][column[apart]]
+        askable = ~plan.cannot_be_asked(left, right)
+        open_pairs.append(pair_numbers(plan, left[askable], right[askable]))
     return np.sort(np.concatenate(open_pairs))
 
 

@@ -262,7 +262,7 @@ def _refuse_self_pairs(table: pd.DataFrame, left: IntArray, right: IntArray, pla
 
 def _inside(table: pd.DataFrame, left: IntArray, right: IntArray, plan: QueryPlan, outside: str) -> BoolArray:
     """Which rows the plan asks; the others are an error, or dropped with a word."""
-    inside = plan.asked[plan.group_of[left], plan.group_of[right]]
+    inside = plan.asked[plan.group_of[left], plan.group_of[right]] & ~plan.cannot_be_asked(left, right)
     if inside.all():
         return inside
     n_outside = int((~inside).sum())
@@ -270,6 +270,12 @@ def _inside(table: pd.DataFrame, left: IntArray, right: IntArray, plan: QueryPla
         warnings.warn(f"dropped {n_outside} of {len(inside)} rows that the plan does not ask", stacklevel=4)
         return inside
     at = int(np.flatnonzero(~inside)[0])
+    if plan.cannot_be_asked(left[[at]], right[[at]])[0]:
+        raise AnswersError(
+            f"row {_row(table, at)}: the pair ({plan.name(left[at])}, {plan.name(right[at])}) is listed in the plan as "
+            f"one that cannot be asked ({n_outside} rows are not asked); "
+            'drop them with outside="drop" (--outside drop), or plan without listing the pair (unaskable=)'
+        )
     l, m = (plan.group_name(plan.group_of[node]) for node in (left[at], right[at]))
     raise AnswersError(
         f"row {_row(table, at)}: the plan does not ask the pair ({plan.name(left[at])}, {plan.name(right[at])}): "

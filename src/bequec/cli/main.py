@@ -21,6 +21,7 @@ from bequec.cli.look import look
 from bequec.cli.plan import plan
 from bequec.cli.say import warn
 from bequec.cli.status import status
+from bequec.cli.theory import theory
 from bequec.errors import BequecError
 
 
@@ -47,7 +48,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (plan, ask, status, learn, look, demo):
+for _command in (plan, ask, status, learn, look, theory, demo):
     app.command()(_interruptible(_command))
 
 

@@ -1,23 +1,38 @@
-"""The mask as text, for terminals."""
+"""The mask, the stitching tree and the budget–accuracy curve as text, for terminals."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from bequec.ask.answers import Answers, FloatArray
-from bequec.plan.query_plan import QueryPlan
+from bequec.learn.wide_stitching import tree_ties
+from bequec.plan.query_plan import BoolArray, QueryPlan
 
 SHADES = " ░▒▓█"
 
 
-def draw_mask(plan: QueryPlan, answers: Answers | None = None, *, most: int = 40) -> str:
-    """The mask as text: two characters a block; beyond ``most`` groups, several groups share a character."""
-    shade = np.where(plan.asked, 0.25 + 0.75 * block_progress(plan, answers), 0.0)
+def draw_mask(
+    plan: QueryPlan, answers: Answers | None = None, *, prices: FloatArray | None = None, most: int = 40
+) -> str:
+    """The mask as text: two characters a block; beyond ``most`` groups, several groups share a character.
+
+    With answers, darker means more answered; with prices, darker means dearer, and × marks what cannot be asked.
+    """
+    part = block_progress(plan, answers) if prices is None else _dearness(plan, prices)
+    shade = np.where(plan.asked, 0.25 + 0.75 * part, 0.0)
+    forbidden = np.zeros(plan.asked.shape, dtype=bool) if prices is None else np.isinf(prices) & ~plan.asked
     if plan.n_groups > most:
         cell = np.arange(plan.n_groups) * most // plan.n_groups
-        coarse = np.zeros((most, most))
+        coarse, barred = np.zeros((most, most)), np.ones((most, most), dtype=bool)
         np.maximum.at(coarse, (cell[:, None], cell[None, :]), shade)
-        shade = coarse
+        np.logical_and.at(barred, (cell[:, None], cell[None, :]), forbidden)
+        shade, forbidden = coarse, barred
     levels = np.ceil(shade * (len(SHADES) - 1)).astype(int)
-    lines = ["".join(SHADES[level] * 2 if level else "· " for level in row).rstrip() for row in levels]
+    lines = [
+        "".join(SHADES[level] * 2 if level else ("× " if barred else "· ") for level, barred in zip(*row, strict=True))
+        for row in zip(levels, forbidden, strict=True)
+    ]
+    lines = [line.rstrip() for line in lines]
     if 1 < plan.n_groups <= most and plan.group_names is not None:
         names = [name[:14] for name in plan.group_names]
         lines = [f"{name:>{max(map(len, names))}} {line}" for name, line in zip(names, lines, strict=True)]
@@ -28,6 +43,44 @@ def block_progress(plan: QueryPlan, answers: Answers | None) -> FloatArray:
     """(L, L): the answered share of each block; one everywhere while there are no answers to show."""
     if answers is None:
         return np.ones(plan.asked.shape)
-    n_pairs = np.outer(plan.sizes, plan.sizes).astype(float)
-    n_pairs[np.diag_indices_from(n_pairs)] = plan.sizes * (plan.sizes - 1) / 2
-    return np.asarray(answers.answered_pairs / np.maximum(n_pairs, 1))
+    l, m = plan.blocks.T
+    n_pairs = np.ones(plan.asked.shape)
+    n_pairs[l, m] = n_pairs[m, l] = np.maximum(plan.pairs_per_block, 1)
+    return np.asarray(answers.answered_pairs / n_pairs)
+
+
+def draw_tree(plan: QueryPlan, usable: BoolArray, *, most: int = 60) -> str:
+    """The stitching tree as text: from its centre, each group under the one that it is tied to, and through which."""
+    ties = tree_ties(usable, plan.sizes)
+    root = ties[0][0] if ties else 0
+    under: dict[int, list[int]] = {}
+    for known, new in ties:
+        under.setdefault(known, []).append(new)
+    lines = [plan.group_name(root)]
+
+    waiting = [(root, new, "", new == under[root][-1]) for new in reversed(under.get(root, []))]
+    while waiting:
+        known, group, margin, is_last = waiting.pop()
+        through = ", ".join(plan.group_name(int(m)) for m in np.flatnonzero(usable[known] & usable[group])[:3])
+        lines.append(f"{margin}{'└─' if is_last else '├─'} {plan.group_name(group)} (through {through})")
+        margin += "   " if is_last else "│  "
+        waiting += [(group, new, margin, new == under[group][-1]) for new in reversed(under.get(group, []))]
+    if len(lines) > most:
+        lines = [*lines[:most], f"… and {len(lines) - most} more groups"]
+    return "\n".join(lines)
+
+
+def draw_curve(labels: Sequence[str], values: Sequence[float], *, width: int = 40) -> str:
+    """Shares between 0 and 1 as bars; what is not known has none."""
+    widest = max(map(len, labels))
+    lines = []
+    for label, value in zip(labels, values, strict=True):
+        bar = "does not fit" if np.isnan(value) else "█" * round(width * value)
+        lines.append(f"{label:>{widest}} {bar}" + ("" if np.isnan(value) else f" {100 * value:.1f} %"))
+    return "\n".join(lines)
+
+
+def _dearness(plan: QueryPlan, prices: FloatArray) -> FloatArray:
+    """(L, L): each asked block's price as a share of the dearest asked one."""
+    finite = np.where(np.isfinite(prices), prices, 0.0)
+    return np.asarray(finite / max(float(finite[plan.asked].max(initial=0.0)), 1e-12))

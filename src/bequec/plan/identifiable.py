@@ -1,15 +1,15 @@
 """Is the mask enough? If not: which groups are cut off, and which blocks mend it."""
 
+import dataclasses
+
 import numpy as np
 
 from bequec.errors import PlanError
+from bequec.plan.cheapest import MOST_SMALL_GROUPS, cheapest_spanning_blocks
 from bequec.plan.growth import best_growth
 from bequec.plan.patterns import Block
 from bequec.plan.query_plan import BoolArray, QueryPlan, shortened
-from bequec.plan.sharing import is_connected_by_sharing, sharing_components, usable_blocks
-from bequec.plan.spanning import cheapest_spanning_blocks
-
-MOST_SMALL_GROUPS = 60
+from bequec.plan.sharing import is_connected_by_sharing, mostly_askable_blocks, sharing_components, usable_blocks
 
 
 def is_identifiable(plan: QueryPlan, n_clusters: int, *, diagonal: bool = False) -> bool:
@@ -79,7 +79,7 @@ def mending_blocks(plan: QueryPlan, n_clusters: int, *, diagonal: bool = False) 
     cut-off groups with known ones; not searched for among very many groups.
     """
     usable = usable_blocks(plan, n_clusters, diagonal=diagonal)
-    everything = QueryPlan(plan.group_of, np.ones_like(plan.asked))
+    everything = QueryPlan(plan.group_of, np.ones_like(plan.asked), unaskable=plan.unaskable)
     possible = usable_blocks(everything, n_clusters, diagonal=diagonal)
     if plan.sizes.min() < n_clusters:
         if plan.n_groups > MOST_SMALL_GROUPS:
@@ -96,7 +96,7 @@ def _cut_off_groups(plan: QueryPlan, n_clusters: int, *, diagonal: bool) -> list
     """The groups whose memberships cannot be tied to the largest part."""
     usable = usable_blocks(plan, n_clusters, diagonal=diagonal)
     if plan.sizes.min() < n_clusters:
-        growth = best_growth(plan.asked, usable, plan.sizes, n_clusters, diagonal=diagonal)
+        growth = best_growth(mostly_askable_blocks(plan), usable, plan.sizes, n_clusters, diagonal=diagonal)
         reached = growth.known_rows if growth else frozenset()
         return [l for l in range(plan.n_groups) if l not in reached]
     if is_connected_by_sharing(usable):
@@ -114,7 +114,9 @@ def _mend_small_groups(
     """Ask cut-off groups about the largest groups until growth reaches everybody."""
     sizes = plan.sizes
     largest_first = np.argsort(-sizes, kind="stable").tolist()
-    asked, usable = plan.asked.copy(), usable.copy()
+    asked, usable = mostly_askable_blocks(plan), usable.copy()
+    # A block that is asked, but mostly cannot be, is not mended by asking it again.
+    can_help = mostly_askable_blocks(dataclasses.replace(plan, asked=np.ones_like(plan.asked)))
     added: list[Block] = []
     while True:
         growth = best_growth(asked, usable, sizes, n_clusters, diagonal=diagonal)
@@ -127,7 +129,7 @@ def _mend_small_groups(
             (min(l, m), max(l, m))
             for l in [*cut_off, *largest_first]
             for m in sorted(largest_first, key=lambda m: m not in known)
-            if not asked[l, m]
+            if not asked[l, m] and can_help[l, m]
         ]
         if not candidates:
             return []

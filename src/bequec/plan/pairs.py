@@ -1,7 +1,8 @@
 """Every asked pair has a number, so that a question can be known by one whole number.
 
 Pairs are numbered block by block in the order of ``plan.blocks``; inside a block row by row, inside a
-diagonal block over the upper triangle. The numbers depend on the plan alone.
+diagonal block over the upper triangle. The numbers depend on the plan alone, and stay when it is extended: later
+blocks come last. A pair that cannot be asked keeps its number, which no question uses.
 """
 
 import numpy as np
@@ -28,10 +29,10 @@ def pair_numbers(plan: QueryPlan, left: IntArray, right: IntArray) -> IntArray:
 def pairs_numbered(plan: QueryPlan, numbers: IntArray) -> tuple[IntArray, IntArray]:
     """The nodes of the pairs with these numbers: the inverse of ``pair_numbers``."""
     numbers = np.asarray(numbers, dtype=np.int64)
-    wrong = (numbers < 0) | (numbers >= plan.n_pairs)
+    wrong = (numbers < 0) | (numbers >= plan.n_numbers)
     if wrong.any():
         raise AnswersError(
-            f"there is no question number {numbers[wrong][0]}: the plan's questions are 0 … {plan.n_pairs - 1}"
+            f"there is no question number {numbers[wrong][0]}: the plan's questions are 0 … {plan.n_numbers - 1}"
         )
     starts = _block_starts(plan)
     block = np.searchsorted(starts, numbers, side="right") - 1
@@ -43,8 +44,16 @@ def pairs_numbered(plan: QueryPlan, numbers: IntArray) -> tuple[IntArray, IntArr
     return plan.order[plan.starts[l] + row], plan.order[plan.starts[m] + column]
 
 
+def question_numbers(plan: QueryPlan) -> IntArray:
+    """The numbers of all questions: every number whose pair can be asked."""
+    numbers = np.arange(plan.n_numbers)
+    if not len(plan.unaskable):
+        return numbers
+    return np.asarray(np.setdiff1d(numbers, pair_numbers(plan, *plan.unaskable.T)))
+
+
 def _block_starts(plan: QueryPlan) -> IntArray:
-    starts: IntArray = np.cumsum(plan.pairs_per_block) - plan.pairs_per_block
+    starts: IntArray = np.cumsum(plan.numbers_per_block) - plan.numbers_per_block
     return starts
 
 

@@ -116,3 +116,34 @@ def check_names(names: Sequence[Hashable] | None, n_expected: int, of: str) -> t
         repeated = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise PlanError(f"the name {repeated!r} is given to several {of}; names must be unique, rename or remove one")
     return names
+
+
+def check_unaskable(unaskable: npt.ArrayLike, n_nodes: int) -> IntArray:
+    """Pairs of different nodes as rows (low, high), each once, in order."""
+    pairs = np.asarray(unaskable)
+    if not pairs.size:
+        return np.empty((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
+        raise PlanError(
+            f"unaskable must list pairs of node indices, got {pairs.dtype} of shape {pairs.shape}; "
+            "for pairs of names use plan_queries(unaskable=...)"
+        )
+    wrong = (pairs < 0) | (pairs >= n_nodes)
+    if wrong.any():
+        raise PlanError(f"unaskable names node {pairs[wrong][0]}; node indices are 0 … {n_nodes - 1}")
+    same = pairs[:, 0] == pairs[:, 1]
+    if same.any():
+        raise PlanError(f"unaskable pairs node {pairs[same][0, 0]} with itself; a self-pair is never asked, remove it")
+    ordered: IntArray = np.unique(np.sort(pairs.astype(np.int64), axis=1), axis=0)
+    return ordered
+
+
+def check_later_blocks(later_blocks: Sequence[tuple[int, int]], asked: BoolArray) -> tuple[tuple[int, int], ...]:
+    """The asked ones of these blocks as (l, m), l ≤ m, in the given order; each may be listed once."""
+    later = [(int(min(block)), int(max(block))) for block in later_blocks]
+    for block in later:
+        if not (block[0] >= 0 and block[1] < len(asked)):
+            raise PlanError(f"later block {block} is not a pair of groups 0 … {len(asked) - 1}")
+    if len(set(later)) != len(later):
+        raise PlanError("later_blocks lists a block twice; list each once")
+    return tuple(block for block in later if asked[block])

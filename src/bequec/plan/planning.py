@@ -1,22 +1,31 @@
 """From "I have 900 items and five clusters" to a plan that can work."""
 
+import dataclasses
 import logging
-import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bequec.errors import PlanError
+from bequec.plan.budget import Budget, as_budget
+from bequec.plan.cheapest import cheapest_blocks
+from bequec.plan.costs import FloatArray, check_cost, with_opened
+from bequec.plan.fitting import check_fits, fitting_n_groups, spend_what_is_left
 from bequec.plan.groups import draw_groups, groups_from_labels
 from bequec.plan.identifiable import check_identifiable, check_n_clusters
-from bequec.plan.patterns import Block, diagonal_blocks, random_blocks, reference_blocks, spread_blocks
+from bequec.plan.pattern_choice import PATTERNS, PatternChoice, default_n_groups
+from bequec.plan.patterns import Block
 from bequec.plan.query_plan import IntArray, QueryPlan
 from bequec.plan.sharing import completes_its_diagonal
+from bequec.plan.unaskable import node_pairs
+
+__all__ = ["MOST_NODES", "PATTERNS", "block_indices", "default_n_groups", "plan_queries", "with_blocks"]
 
 logger = logging.getLogger("bequec")
 
 MOST_NODES = 200_000_000
-PATTERNS = ("diagonal", "random", "reference", "spread")
 
 
 def plan_queries(
@@ -25,11 +34,14 @@ def plan_queries(
     *,
     n_groups: int | None = None,
     pattern: str = "diagonal",
-    groups: Sequence[Hashable] | None = None,
+    groups: Sequence[Hashable] | npt.NDArray[Any] | None = None,
     names: Sequence[Hashable] | None = None,
     n_references: int | None = None,
     degree: int | None = None,
+    cost: Any = None,
+    budget: int | float | Budget | None = None,
     also: Sequence[tuple[int | str, int | str]] = (),
+    unaskable: Sequence[tuple[Hashable, Hashable]] = (),
     random_state: int | np.random.Generator | None = None,
 ) -> QueryPlan:
     """Plan which pairs to ask, so that the answers identify the memberships.
@@ -42,11 +54,13 @@ def plan_queries(
         How many clusters are looked for.
     n_groups : int, optional
         How many groups to draw. Default: about 20 % of the pairs are asked (15 groups with the
-        diagonal pattern); fewer groups, and so more pairs, where some would miss a cluster.
-    pattern : {"diagonal", "random", "reference", "spread"}
+        diagonal pattern); fewer groups, and so more pairs, where some would miss a cluster. With a
+        budget: the fewest groups that fit it.
+    pattern : {"diagonal", "random", "reference", "spread", "cheapest"}
         "diagonal" asks each group about itself and the next; "random" a random chain of the edge
         query principle; "reference" all groups about ``n_references`` groups; "spread" each group
-        about ``degree`` others at random, which keeps errors small beyond about 30 groups.
+        about ``degree`` others at random, which keeps errors small beyond about 30 groups; "cheapest"
+        the blocks that cost least, provably so for groups of at least ``n_clusters`` nodes.
     groups : sequence of labels, optional
         The group of each node (villages, batches) instead of groups drawn at random.
     names : sequence, optional
@@ -55,8 +69,17 @@ def plan_queries(
         For "reference": how many reference groups (1).
     degree : int, optional
         For "spread": how many others each group is asked about (3).
+    cost : (L, L) array, DataFrame or mapping {(group, group): price}, optional
+        For "cheapest": the price per pair of each block, by group index or name; ``inf`` where it cannot
+        be asked. A price says how many ordinary pairs a pair counts for.
+    budget : int or Budget, optional
+        What can be afforded, as a number of pairs or as a ``Budget`` in hours or money. What the pattern
+        leaves over is spent on the further blocks that help most.
     also : sequence of blocks, optional
-        Further blocks to ask, as pairs of group indices or group names.
+        Further blocks to ask, as pairs of group indices or group names, also where ``cost`` forbids them:
+        such a block then counts as much per pair as the dearest other one.
+    unaskable : sequence of pairs of names, optional
+        Pairs that cannot be asked although their block is; they stay unanswered.
     random_state : int, Generator or None
         Seed of the random groups and patterns.
 
@@ -67,11 +90,15 @@ def plan_queries(
     """
     rng = np.random.default_rng(random_state)
     names, groups = (None if given is None else list(given) for given in (names, groups))
-    _check_pattern_options(pattern, n_references, degree)
+    choice = PatternChoice(pattern, n_references, degree)
+    if cost is not None and pattern != "cheapest":
+        raise PlanError(f"cost belongs to pattern 'cheapest', not to {pattern!r}; say pattern='cheapest'")
     if n_clusters is None:
         raise PlanError("n_clusters is required: say how many clusters to look for, e.g. n_clusters=5")
     n_nodes = _agreed_n_nodes(n_nodes, names, groups)
     check_n_clusters(n_clusters, n_nodes)
+    affordable = None if budget is None else as_budget(budget)
+    pairs = node_pairs(unaskable, names, n_nodes)
 
     group_names: tuple[str, ...] | None = None
     group_of: IntArray
@@ -81,78 +108,64 @@ def plan_queries(
             raise PlanError(f"n_groups={n_groups}, but groups= names {len(group_names)}; leave n_groups out")
     else:
         if n_groups is None:
-            n_groups = default_n_groups(n_nodes, n_clusters, pattern, n_references, degree)
+            n_groups = _wanted_n_groups(n_nodes, n_clusters, choice, cost, affordable)
             logger.info("n_groups is not given: %d groups are drawn", n_groups)
         _check_n_groups(n_groups, n_nodes, n_clusters)
         group_of = draw_groups(n_nodes, n_groups, rng)
 
-    loops = bool(completes_its_diagonal(np.bincount(group_of), n_clusters).all())
-    blocks = _pattern_blocks(pattern, int(group_of.max()) + 1, n_references, degree, loops, rng)
-    plan = QueryPlan(group_of, blocks, names, group_names)
-    if len(also):
-        plan = with_blocks(plan, also)
+    prices: FloatArray | None = None
+    if pattern == "cheapest":
+        everything = QueryPlan(group_of, np.ones((group_of.max() + 1,) * 2, dtype=bool), names, group_names, pairs)
+        opened = block_indices(everything, also)
+        prices = with_opened(_prices(cost, everything), opened)
+        blocks = cheapest_blocks(everything, n_clusters, prices, opened)
+        plan = QueryPlan(group_of, blocks, names, group_names, pairs)
+    else:
+        loops = bool(completes_its_diagonal(np.bincount(group_of), n_clusters).all())
+        blocks = choice.blocks(int(group_of.max()) + 1, rng, loops=loops)
+        plan = QueryPlan(group_of, blocks, names, group_names, pairs)
+        plan = with_blocks(plan, also) if len(also) else plan
     check_identifiable(plan, n_clusters)
-    return plan
+    if affordable is None:
+        return plan
+    check_fits(plan, n_clusters, affordable, prices, pattern)
+    return spend_what_is_left(plan, n_clusters, affordable, prices)
 
 
 def with_blocks(plan: QueryPlan, also: Sequence[tuple[int | str, int | str]]) -> QueryPlan:
     """The same plan with further blocks asked, given by group indices or names."""
+    asked = plan.asked.copy()
+    for l, m in block_indices(plan, also):
+        asked[l, m] = asked[m, l] = True
+    return dataclasses.replace(plan, asked=asked)
+
+
+def block_indices(plan: QueryPlan, also: Sequence[tuple[int | str, int | str]]) -> list[Block]:
+    """Blocks given by group indices or names as (l, m), l ≤ m."""
     try:
         blocks = [(plan.group_index(l), plan.group_index(m)) for l, m in also]
     except (TypeError, ValueError) as reason:
         if isinstance(reason, PlanError):
             raise
         raise PlanError(f"also={also!r} must list pairs of groups, e.g. [(0, 3)]") from reason
-    return QueryPlan(plan.group_of, [*map(tuple, plan.blocks.tolist()), *blocks], plan.names, plan.group_names)
+    return [(min(block), max(block)) for block in blocks]
 
 
-def default_n_groups(
-    n_nodes: int,
-    n_clusters: int,
-    pattern: str = "diagonal",
-    n_references: int | None = None,
-    degree: int | None = None,
-) -> int:
-    """The number of groups that asks about 20 % of the pairs, or fewer groups if they would be too small."""
-    wanted = {
-        "diagonal": 15,
-        "random": 20,
-        "reference": 10 * (n_references or 1),
-        "spread": 5 * (degree or 3),
-    }
-    sizes = np.arange(2 * n_clusters + 2, 4 * n_clusters + 200)
-    smallest = int(sizes[completes_its_diagonal(sizes, n_clusters)][0])
-    # Each group should meet each cluster: n = K log(20 K L) leaves one chance in twenty that any of L groups of n
-    # misses any of K equal clusters.
-    smallest = max(smallest, math.ceil(n_clusters * math.log(20 * n_clusters * wanted[pattern])))
-    fewest = 3 if pattern == "spread" else 1
-    return max(fewest, min(wanted[pattern], n_nodes // smallest))
+def _wanted_n_groups(n_nodes: int, n_clusters: int, choice: PatternChoice, cost: Any, budget: Budget | None) -> int:
+    """How many groups to draw: as many as the costs are for, the fewest that the budget allows, or the default."""
+    if cost is not None:
+        if isinstance(cost, Mapping) or hasattr(cost, "columns"):
+            raise PlanError("cost names groups; say which node is in which (groups=, --group-column)")
+        return len(cost)
+    if budget is not None:
+        return fitting_n_groups(n_nodes, n_clusters, choice, budget)
+    return default_n_groups(n_nodes, n_clusters, choice.name, choice.n_references, choice.degree)
 
 
-def _pattern_blocks(
-    pattern: str,
-    n_groups: int,
-    n_references: int | None,
-    degree: int | None,
-    loops: bool,
-    rng: np.random.Generator,
-) -> list[Block]:
-    choose: dict[str, Callable[[], list[Block]]] = {
-        "diagonal": lambda: diagonal_blocks(n_groups),
-        "random": lambda: random_blocks(n_groups, rng, loops=loops),
-        "reference": lambda: reference_blocks(n_groups, 1 if n_references is None else n_references),
-        "spread": lambda: spread_blocks(n_groups, min(3, n_groups - 1) if degree is None else degree, rng),
-    }
-    return choose[pattern]()
-
-
-def _check_pattern_options(pattern: str, n_references: int | None, degree: int | None) -> None:
-    if pattern not in PATTERNS:
-        raise PlanError(f"pattern={pattern!r} is unknown; choose one of {', '.join(PATTERNS)}")
-    if n_references is not None and pattern != "reference":
-        raise PlanError(f"n_references={n_references} belongs to pattern 'reference', not to {pattern!r}")
-    if degree is not None and pattern != "spread":
-        raise PlanError(f"degree={degree} belongs to pattern 'spread', not to {pattern!r}")
+def _prices(cost: Any, everything: QueryPlan) -> FloatArray:
+    if cost is None:
+        return np.ones(everything.asked.shape)
+    return check_cost(cost, [everything.group_name(l) for l in range(everything.n_groups)])
 
 
 def _agreed_n_nodes(n_nodes: int | None, names: Sequence[Hashable] | None, groups: Sequence[Hashable] | None) -> int:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,7 +16,9 @@ from bequec.plan.plan_checks import (
     IntArray,
     check_asked,
     check_group_of,
+    check_later_blocks,
     check_names,
+    check_unaskable,
     hashable,
     read_only,
     shortened,
@@ -41,6 +43,11 @@ class QueryPlan:
         What the nodes are called; without it they are called 0 … n_nodes − 1.
     group_names : sequence of unique texts, optional
         What the groups are called.
+    unaskable : (n, 2) whole numbers, optional
+        Pairs of nodes, by index, that cannot be asked although their block may be: they stay unanswered.
+    later_blocks : list of blocks (l, m), optional
+        Blocks that were added later: their questions are numbered after all others, in this order, so that the
+        numbers on earlier sheets stay true. Those that are not asked do not count.
 
     Examples
     --------
@@ -53,6 +60,8 @@ class QueryPlan:
     asked: BoolArray
     names: tuple[Hashable, ...] | None = None
     group_names: tuple[str, ...] | None = None
+    unaskable: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+    later_blocks: tuple[tuple[int, int], ...] = ()
 
     def __init__(
         self,
@@ -60,16 +69,20 @@ class QueryPlan:
         asked: Any,
         names: Sequence[Hashable] | None = None,
         group_names: Sequence[str] | None = None,
+        unaskable: npt.ArrayLike = (),
+        later_blocks: Sequence[tuple[int, int]] = (),
     ) -> None:
         groups = check_group_of(group_of)
         blocks = check_asked(asked, n_groups=int(groups.max()) + 1)
-        for field, value in (
+        for part, value in (
             ("group_of", read_only(groups)),
             ("asked", read_only(blocks)),
             ("names", check_names(names, len(groups), "nodes")),
             ("group_names", check_names(group_names, len(blocks), "groups")),
+            ("unaskable", read_only(check_unaskable(unaskable, len(groups)))),
+            ("later_blocks", check_later_blocks(later_blocks, blocks)),
         ):
-            object.__setattr__(self, field, value)
+            object.__setattr__(self, part, value)
 
     def __repr__(self) -> str:
         n_possible = self.n_groups * (self.n_groups + 1) // 2
@@ -84,7 +97,9 @@ class QueryPlan:
         return (
             np.array_equal(self.group_of, other.group_of)
             and np.array_equal(self.asked, other.asked)
-            and (self.names, self.group_names) == (other.names, other.group_names)
+            and np.array_equal(self.unaskable, other.unaskable)
+            and (self.names, self.group_names, self.later_blocks)
+            == (other.names, other.group_names, other.later_blocks)
         )
 
     def __hash__(self) -> int:
@@ -109,15 +124,33 @@ class QueryPlan:
 
     @cached_property
     def blocks(self) -> IntArray:
-        """The asked blocks (l, m) with l ≤ m, one a row, in lexicographic order."""
-        return read_only(np.argwhere(np.triu(self.asked)).astype(np.int64))
+        """The asked blocks (l, m) with l ≤ m, one a row: in lexicographic order, then the later ones as they came."""
+        first = np.triu(self.asked)
+        for block in self.later_blocks:
+            first[block] = False
+        later = np.array(self.later_blocks, dtype=np.int64).reshape(-1, 2)
+        return read_only(np.concatenate([np.argwhere(first).astype(np.int64), later]))
 
     @cached_property
-    def pairs_per_block(self) -> IntArray:
-        """Number of pairs in each of ``blocks``."""
+    def numbers_per_block(self) -> IntArray:
+        """How many pairs, each with a number, are in each of ``blocks``, whether they can be asked or not."""
         l, m = self.blocks.T
         n_l, n_m = self.sizes[l], self.sizes[m]
         return read_only(np.where(l == m, n_l * (n_l - 1) // 2, n_l * n_m))
+
+    @cached_property
+    def pairs_per_block(self) -> IntArray:
+        """Number of pairs that are asked in each of ``blocks``."""
+        if not len(self.unaskable):
+            return self.numbers_per_block
+        n_unaskable = np.zeros(self.asked.shape, dtype=np.int64)
+        np.add.at(n_unaskable, tuple(np.sort(self.group_of[self.unaskable], axis=1).T), 1)
+        return read_only(self.numbers_per_block - n_unaskable[tuple(self.blocks.T)])
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers the questions use: ``n_pairs``, and those of asked blocks that cannot be asked."""
+        return int(self.numbers_per_block.sum())
 
     @property
     def n_pairs(self) -> int:
@@ -181,11 +214,22 @@ class QueryPlan:
     # --- pairs -------------------------------------------------------------------------------------------
 
     def block_pairs(self, l: int, m: int) -> tuple[IntArray, IntArray]:
-        """The nodes on the left and on the right of every pair of a block."""
+        """The nodes on the left and on the right of every asked pair of a block."""
         if l == m:
-            left, right = np.triu_indices(self.sizes[l], k=1)
-            return self.groups[l][left], self.groups[l][right]
-        return np.repeat(self.groups[l], self.sizes[m]), np.tile(self.groups[m], self.sizes[l])
+            row, column = np.triu_indices(self.sizes[l], k=1)
+            left, right = self.groups[l][row], self.groups[l][column]
+        else:
+            left, right = np.repeat(self.groups[l], self.sizes[m]), np.tile(self.groups[m], self.sizes[l])
+        if not len(self.unaskable):
+            return left, right
+        kept = ~self.cannot_be_asked(left, right)
+        return left[kept], right[kept]
+
+    def cannot_be_asked(self, left: IntArray, right: IntArray) -> BoolArray:
+        """Which of these pairs of nodes are ``unaskable``; a block that is not asked is another matter."""
+        low, high = np.minimum(left, right), np.maximum(left, right)
+        listed: BoolArray = np.isin(low * self.n_nodes + high, self.unaskable @ [self.n_nodes, 1])
+        return listed
 
     def pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
         """All asked pairs, block by block, never all of them at once."""
@@ -207,6 +251,8 @@ class QueryPlan:
                     "group_names": self.group_names,
                     "group_of": self.group_of.tolist(),
                     "names": self.names,
+                    "unaskable": self.unaskable.tolist(),
+                    "later_blocks": self.later_blocks,
                 },
             )
         except TypeError as reason:
@@ -222,6 +268,10 @@ class QueryPlan:
             raise PlanError(f"{path} lacks {missing}; write the plan again") from missing
         names = None if names is None else [hashable(name) for name in names]
         try:
-            return cls(group_of, [tuple(block) for block in asked], names, group_names)
+            # Plans without these two were written before there were any.
+            unaskable, later = value.get("unaskable", []), value.get("later_blocks", [])
+            return cls(
+                group_of, [tuple(block) for block in asked], names, group_names, unaskable, [tuple(b) for b in later]
+            )
         except TypeError as reason:
             raise PlanError(f"{path} is not a plan that can be read ({reason}); write the plan again") from reason

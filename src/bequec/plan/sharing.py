@@ -24,10 +24,20 @@ def completes_its_diagonal(sizes: IntArray, n_clusters: int) -> BoolArray:
 
 def usable_blocks(plan: QueryPlan, n_clusters: int, *, diagonal: bool = False) -> BoolArray:
     """The asked blocks that can carry a stitch: diagonal ones only if their diagonal is known or follows."""
-    usable = plan.asked.copy()
+    usable = mostly_askable_blocks(plan)
     if not diagonal:
         usable[np.diag_indices_from(usable)] &= completes_its_diagonal(plan.sizes, n_clusters)
     return usable
+
+
+def mostly_askable_blocks(plan: QueryPlan) -> BoolArray:
+    """The asked blocks without those of which more than half of the pairs cannot be asked: they are not relied on."""
+    asked = plan.asked.copy()
+    if len(plan.unaskable):
+        gappy = 2 * plan.pairs_per_block < plan.numbers_per_block
+        l, m = plan.blocks[gappy].T
+        asked[l, m] = asked[m, l] = False
+    return asked
 
 
 def sharing_graph(usable: BoolArray) -> sp.csr_array:

@@ -111,6 +111,9 @@ def draw_answers(
         row, column = draw(memberships[plan.groups[l]], memberships[plan.groups[m]], interactions, l == m, rng)
         parts.append((row + plan.starts[l], column + plan.starts[m]))
     row, column = (np.concatenate(side) for side in zip(*parts, strict=True))
+    if len(plan.unaskable):
+        kept = ~plan.cannot_be_asked(plan.order[row], plan.order[column])
+        row, column = row[kept], column[kept]
     both_ways = np.concatenate([row, column]), np.concatenate([column, row])
     yes = sp.csr_array((np.ones(2 * len(row)), both_ways), shape=(plan.n_nodes, plan.n_nodes))
     return Answers(plan, yes)

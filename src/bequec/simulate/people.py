@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bequec.errors import BequecError
-from bequec.plan.pairs import pairs_numbered
+from bequec.plan.pairs import pairs_numbered, question_numbers
 from bequec.plan.query_plan import IntArray, QueryPlan
 
 Same = Sequence[int] | npt.NDArray[Any] | Callable[[IntArray, IntArray], Any]
@@ -50,7 +50,8 @@ def simulate_people(
             raise BequecError(f"{what}={count} must be at least 1")
     rng = np.random.default_rng(random_state)
     # Whole rounds over all questions, each in a new order: nobody meets a question twice.
-    question = np.concatenate([rng.permutation(plan.n_pairs) for _ in range(opinions)])
+    asked = question_numbers(plan)
+    question = np.concatenate([rng.permutation(asked) for _ in range(opinions)])
     sheets_each = -(-plan.n_pairs // questions_each)
     worker = np.concatenate([r * sheets_each + np.arange(plan.n_pairs) // questions_each + 1 for r in range(opinions)])
     left, right = pairs_numbered(plan, question)

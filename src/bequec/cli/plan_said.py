@@ -1,0 +1,139 @@
+"""What `bequec plan` says and draws about a plan."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bequec.cli.plan_options import cost_sheets, told_costs
+from bequec.cli.say import progress_bar, say, say_json, say_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bequec.look.preview import Expectation, Guess
+    from bequec.plan.budget import Budget
+    from bequec.plan.costs import FloatArray
+    from bequec.plan.query_plan import QueryPlan
+
+
+def numbers(plan: "QueryPlan", budget: "Budget | None", costs: "pd.DataFrame | None") -> dict[str, Any]:
+    """A plan in numbers, for programs."""
+    told: dict[str, Any] = {
+        "n_nodes": plan.n_nodes,
+        "n_groups": plan.n_groups,
+        "n_blocks": len(plan.blocks),
+        "n_pairs": plan.n_pairs,
+        "share_asked": plan.share_asked,
+    }
+    if budget is not None:
+        told["costs"] = {what: vars(sheet) for what, sheet in cost_sheets(plan, budget, costs).items()}
+    return told
+
+
+def say_mask(plan: "QueryPlan", costs: "pd.DataFrame | None") -> None:
+    """The mask as text."""
+    from bequec.look.terminal import draw_mask
+
+    say(draw_mask(plan, prices=_prices(plan, costs)))
+    if costs is not None:
+        say("darker: dearer, ×: cannot be asked")
+
+
+def say_costs(
+    plan: "QueryPlan", budget: "Budget | None", costs: "pd.DataFrame | None", text: str | None, day: float
+) -> None:
+    """The cost sheet."""
+    if budget is None:
+        return
+    for line in told_costs(cost_sheets(plan, budget, costs), with_prices=costs is not None):
+        say(line)
+    if budget.hours is not None and text is not None and "d" in text:
+        say(f"{text} are {budget.hours:g} hours: {day:g} a day (--hours-per-day)")
+
+
+def say_if_small(plan: "QueryPlan", n_clusters: int) -> None:
+    """A word of caution where drawn groups are so small that some of them miss a cluster."""
+    from bequec.plan.pattern_choice import size_that_meets_all
+
+    smallest = int(plan.sizes.min())
+    if plan.n_groups > 1 and smallest < size_that_meets_all(n_clusters, plan.n_groups):
+        say(f"groups of {smallest} items are small for {n_clusters} clusters: some may miss one; see --preview")
+
+
+def draw_plan(folder: Path, plan: "QueryPlan", costs: "pd.DataFrame | None", n_clusters: int, ending: str) -> None:
+    """The mask and the stitching tree as pictures."""
+    from bequec.look.plots import plot_mask, plot_stitching_tree, save_picture
+    from bequec.plan.sharing import usable_blocks
+
+    pictures = {"mask": plot_mask(plan, prices=_prices(plan, costs))}
+    if plan.sizes.min() >= n_clusters:  # smaller groups grow from a seed: there is no stitching tree
+        pictures["stitching_tree"] = plot_stitching_tree(plan, usable_blocks(plan, n_clusters))
+    for name, picture in pictures.items():
+        save_picture(picture, folder / "pictures" / f"{name}.{ending}")
+
+
+def say_tree(plan: "QueryPlan", n_clusters: int) -> None:
+    """The stitching tree as text."""
+    from bequec.look.terminal import draw_tree
+    from bequec.plan.sharing import usable_blocks
+
+    if plan.sizes.min() >= n_clusters:
+        say("stitching tree:\n" + draw_tree(plan, usable_blocks(plan, n_clusters)))
+
+
+def say_preview(
+    wish: dict[str, Any], guess: "Guess", refine: str | None, folder: Path, ending: str | None, *, json: bool
+) -> None:
+    """Simulate, and show what the budget buys."""
+    from bequec.look.preview import MOST_NODES_SIMULATED, preview
+    from bequec.look.terminal import draw_curve
+
+    with progress_bar() as show:
+        by_budget, by_pattern = preview(wish, guess, refine=refine, random_state=wish["random_state"], callback=show)
+    if ending is not None:
+        from bequec.look.plots import plot_budget_accuracy, save_picture
+
+        save_picture(plot_budget_accuracy(by_budget, by_pattern), folder / "pictures" / f"budget_accuracy.{ending}")
+    if json:
+        say_json({"budget": [_told(one) for one in by_budget], "pattern": [_told(one) for one in by_pattern]})
+    else:
+        for title, rows in (("what the budget buys", by_budget), ("patterns for the same budget", by_pattern)):
+            if len(rows) == 1:
+                continue  # prices leave no other pattern to compare with
+            say_table(["", "pairs", "accuracy", "± spread", "runs"], [_row(one) for one in rows], title=title)
+        say(
+            draw_curve(
+                [one.name for one in (*by_budget, *by_pattern[1:])], [one.mean for one in (*by_budget, *by_pattern[1:])]
+            )
+        )
+        for one in (*by_budget, *by_pattern):
+            if one.why_not:
+                say(f"{one.name}: {one.why_not}")
+        if wish["n_nodes"] > MOST_NODES_SIMULATED:
+            say(
+                f"simulated with about {MOST_NODES_SIMULATED} of the {wish['n_nodes']:,} items and the same blocks: "
+                "each item has fewer answers there than in the real study, so these figures are cautious"
+            )
+        say(
+            f"simulated people call {100 * guess.false_no:g} % of the same different, {100 * guess.false_yes:g} % of "
+            f"the different the same ({100 * guess.confusion:g} % between the two most alike clusters)"
+        )
+
+
+def _prices(plan: "QueryPlan", costs: "pd.DataFrame | None") -> "FloatArray | None":
+    from bequec.plan.costs import check_cost
+
+    return None if costs is None else check_cost(costs, [plan.group_name(l) for l in range(plan.n_groups)])
+
+
+def _row(one: "Expectation") -> list[str]:
+    if not one.accuracies:
+        return [one.name, "", "does not fit", "", ""]
+    spread = "" if math.isnan(one.spread) else f"{100 * one.spread:.1f}"
+    return [one.name, f"{one.n_pairs:,}", f"{100 * one.mean:.1f} %", spread, str(len(one.accuracies))]
+
+
+def _told(one: "Expectation") -> dict[str, Any]:
+    finite = {"accuracy": one.mean, "spread": one.spread, "cost": one.cost}
+    told = {name: None if math.isnan(value) else value for name, value in finite.items()}
+    return {"name": one.name, "n_pairs": one.n_pairs, **told, "n_runs": len(one.accuracies), "why_not": one.why_not}
