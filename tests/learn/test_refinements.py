@@ -75,14 +75,14 @@ def test_potentials_are_the_sums_over_pairs(small):
     assert_allclose(found_b, b, rtol=2e-4, atol=5e-3)
 
 
-def test_interaction_step_is_half_a_newton_step(small):
+def test_interaction_step_is_a_quarter_of_a_newton_step(small):
     answers, belief, A, W = small
     _, w, s, r, _ = dense_terms(belief, A, W)
     M, C, B, _ = belief
     H = np.einsum("ij,ia,ic,jb,jd->abcd", w, M, M, M, M).reshape(9, 9)
     echo = np.einsum("iab,bc,icd->ad", C, B, np.einsum("ij,jc,jd->icd", w, M, M))
     step = np.linalg.solve(H, (M.T @ (s * r) @ M - echo - echo.T).ravel()).reshape(3, 3)
-    expected = np.clip(B + np.clip((step + step.T) / 4, -0.15, 0.15), 0.004, 0.996)
+    expected = np.clip(B + 0.25 * np.clip((step + step.T) / 2, -0.3, 0.3), 0.004, 0.996)
     assert_allclose(update_interactions(belief, pair_sums(DenseBlocks(answers), belief)), expected, atol=2e-4)
 
 

@@ -14,7 +14,7 @@ from bequec.learn.symmetric import full, inner_weights, outer_triangles, triangl
 
 SMALLEST_P = 0.002
 SMALLEST_B = 0.004
-LARGEST_STEP = 0.15
+LARGEST_STEP = 0.3
 
 
 class Belief(NamedTuple):
@@ -119,8 +119,8 @@ def node_potentials(belief: Belief, sums: PairSums) -> tuple[FloatArray, FloatAr
     return b, H
 
 
-def update_interactions(belief: Belief, sums: PairSums, step: float = 0.5) -> FloatArray:
-    """B + part of a Newton step (at first half of it), symmetric, at most 0.15 an entry, kept in [0.004, 0.996].
+def update_interactions(belief: Belief, sums: PairSums, step: float = 0.25) -> FloatArray:
+    """B + part of a Newton step of at most 0.3 an entry, symmetric, kept in [0.004, 0.996].
 
     H_B[(ab), (cd)] = Σ w m_ia m_ic m_jb m_jd, g_B = Mᵀ(s∘r)M − (T + Tᵀ), T = Σ_i C_i B Σ_j w m_j m_jᵀ.
     """
@@ -133,7 +133,7 @@ def update_interactions(belief: Belief, sums: PairSums, step: float = 0.5) -> Fl
     gradient = sums.corrected - echo - echo.T
     newton, *_ = np.linalg.lstsq(H, gradient.ravel(), rcond=1e-10)
     newton = newton.reshape(K, K)
-    change = step * np.clip((newton + newton.T) / 2, -2 * LARGEST_STEP, 2 * LARGEST_STEP)
+    change = step * np.clip((newton + newton.T) / 2, -LARGEST_STEP, LARGEST_STEP)
     return np.asarray(np.clip(B + change, SMALLEST_B, 1 - SMALLEST_B))
 
 

@@ -21,6 +21,7 @@ from bequec.learn.cavity import (
 from bequec.learn.dense_blocks import DenseBlocks, fits_densely
 from bequec.learn.dirichlet import fit_concentration
 from bequec.learn.interactions import least_squares_interactions
+from bequec.learn.matching import match_clusters
 from bequec.learn.simplex import simplex_least_squares
 from bequec.learn.split_merge import propose_moves
 from bequec.learn.subspace import draw_centroids
@@ -29,13 +30,16 @@ from bequec.learn.task import State, Task
 
 FIRST_CONCENTRATION = 0.4
 ANNEALING = np.linspace(0.2, 1.0, 15)  # the sharpness of a start's plain iterations
-CAVITY, SETTLING = 10, 15  # cavity iterations of a start, and before runs are compared
+CAVITY = 10  # cavity iterations of a start
+SETTLING, ALMOST_SETTLED = 40, 5e-4  # most cavity iterations before runs are compared, and when to stop earlier
 RACE, RACE_CAVITY = np.array([0.6, 0.8, 1.0, 1.0]), 4  # the few iterations that tell good moves from bad ones
 COARSE = 256  # atoms while searching
 POLISH = (512, 2048, 8192)  # atoms while polishing
 HALF_WAY = 0.5  # how far an iteration goes towards the new posterior
 PATIENCE = 20  # after so many iterations steps get shorter, which ends a swing between two states
 CLEAR_LEAD = 1.5  # standard errors
+SAME_BASIN = 0.15  # relative distance of two states on their way to the same fixed point
+CATCHES_UP = 300.0  # how far behind in log predictive a move may be after its race, more where there is more of it
 MOST_MOVES = 12
 FINALISTS = 3
 
@@ -59,6 +63,12 @@ class Run(NamedTuple):
     def score(self) -> float:
         """The total log predictive."""
         return float(self.scores.sum())
+
+    def may_lead_elsewhere(self, best: "Run") -> bool:
+        """Whether a few steps after a move it is neither back where it came from nor hopelessly behind."""
+        M = best.belief.memberships
+        distance = np.linalg.norm(match_clusters(self.belief.memberships, M) - M) / np.linalg.norm(M)
+        return bool(distance > SAME_BASIN and self.score > best.score - CATCHES_UP * (1 + abs(best.score) / 150_000))
 
     def clearly_beats(self, other: "Run") -> bool:
         """Whether the difference of the log predictive is more than chance from node to node makes it."""
@@ -129,7 +139,8 @@ def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
         kinds = (*propose_moves(task.answers, blocks, best.belief), propose_swaps(blocks, best.belief))
         for moved in kinds:  # each kind of move races among its own
             raced = task.mapper.map("", functools.partial(race, seed=seed), moved)
-            finalists += sorted(raced, key=lambda run: -run.score)[:FINALISTS]
+            promising = [run for run in raced if run.may_lead_elsewhere(best)]
+            finalists += sorted(promising, key=lambda run: -run.score)[:FINALISTS]
         if not finalists:
             break
         finished = [finish(task, blocks, run.belief, seed) for run in finalists]
@@ -163,8 +174,13 @@ def finish(task: Task, blocks: DenseBlocks, belief: Belief, seed: int) -> Run:
 
 
 def settle(task: Task, blocks: DenseBlocks, run: Run, seed: int) -> Run:
-    """More cavity iterations: scores swing while a run settles, and only settled runs compare."""
-    belief = anneal(task, blocks, run.belief, np.random.default_rng(seed), np.empty(0), SETTLING, 2 * COARSE)
+    """Cavity iterations until little moves: scores rise or swing on the way, and only settled runs compare."""
+    belief, atoms, rng = run.belief, None, np.random.default_rng(seed)
+    for _ in range(SETTLING):
+        previous = belief
+        belief, atoms = iterate(blocks, belief, atoms, 8 * COARSE, rng)  # few atoms make scores noisy
+        if movement(previous, belief) < ALMOST_SETTLED or task.out_of_time():
+            break
     return Run(belief, log_predictive(blocks, belief))
 
 
@@ -182,8 +198,9 @@ def polish(task: Task, blocks: DenseBlocks, best: Run) -> tuple[Run, int, str]:
         for n_iter in range(1, task.max_iter + 1):
             previous, step = belief, min(HALF_WAY, HALF_WAY * PATIENCE / n_iter)
             belief, atoms = iterate(blocks, belief, atoms, n_atoms, rng, step=step)
-            moved = float(np.sqrt(np.mean((belief.memberships - previous.memberships) ** 2)))
-            settled = moved < task.tol * step / HALF_WAY  # short steps must not pass for being settled
+            settled = (
+                movement(previous, belief) < task.tol * step / HALF_WAY
+            )  # short steps must not pass for being settled
             if settled or task.out_of_time():
                 break
         run = Run(belief, log_predictive(blocks, belief))
@@ -243,11 +260,16 @@ def iterate(
         Belief(
             belief.memberships + step * (moments.mean - belief.memberships),
             belief.covariances + step * (moments.covariance - belief.covariances),
-            update_interactions(belief, sums, step),
+            update_interactions(belief, sums, step / 2),  # memberships follow B, so a longer step swings
             concentration,
         ),
         atoms,
     )
+
+
+def movement(previous: Belief, belief: Belief) -> float:
+    """How far the memberships moved, root mean square."""
+    return float(np.sqrt(np.mean((belief.memberships - previous.memberships) ** 2)))
 
 
 def first_belief(answers: Answers, memberships: FloatArray) -> Belief:

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bequec.look.compare import METHODS, compare
     from bequec.look.report.report import write_report
     from bequec.look.scores import (
         accuracy,
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from bequec.look.verdict import Verdict, judge
 
 __all__ = [
+    "METHODS",
     "Verdict",
     "accuracy",
+    "compare",
     "draw_mask",
     "judge",
     "mean_squared_error",
@@ -34,6 +37,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "METHODS": "bequec.look.compare",
+    "compare": "bequec.look.compare",
     "Verdict": "bequec.look.verdict",
     "draw_mask": "bequec.look.terminal",
     "judge": "bequec.look.verdict",

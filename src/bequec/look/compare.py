@@ -1,0 +1,128 @@
+"""All methods on the same answers, side by side: scores, seconds and peak memory."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from bequec.ask.answers import Answers
+from bequec.baselines import BASELINES
+from bequec.errors import BequecError, ModelError
+from bequec.learn.bequec import BeQuec
+from bequec.look.measured import Measured
+from bequec.look.scores import score_labels, score_memberships
+
+Maker = Callable[[int, int | None], Any]
+Progress = Callable[[str, int, int], object]
+
+METHODS: dict[str, Maker] = {
+    "bequec": lambda n_clusters, seed: BeQuec(n_clusters, random_state=seed),
+    "bequec-subspace": lambda n_clusters, seed: BeQuec(n_clusters, refine="subspace", random_state=seed),
+    "bequec-paper": lambda n_clusters, seed: BeQuec(n_clusters, refine=None, random_state=seed),
+    **BASELINES,
+}
+"""Every method by name, as a maker ``(n_clusters, seed) -> estimator``."""
+
+
+def compare(
+    answers: Answers,
+    truth: npt.ArrayLike,
+    *,
+    methods: Sequence[str] | None = None,
+    n_clusters: int | None = None,
+    random_state: int | None = None,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Fit every method to the same answers and score it against the truth.
+
+    Parameters
+    ----------
+    answers : Answers
+    truth : (n_nodes, K) true memberships, or (n_nodes,) labels
+        A label of None, NaN or "" is unknown; such nodes are learned, but not scored.
+    methods : names, optional
+        Some of ``METHODS``; all by default.
+    n_clusters : int, optional
+        How many clusters to look for; by default as many as the truth has.
+    random_state : int, optional
+    progress : callable, optional
+        Called as ``progress(what, done, total)``.
+
+    Returns
+    -------
+    DataFrame
+        One row per method: its scores, ``seconds``, ``peak_mb`` and ``problem``, empty unless it failed.
+
+    Examples
+    --------
+    >>> from bequec import plan_queries
+    >>> from bequec.simulate import simulate_clusters
+    >>> planted = simulate_clusters(plan_queries(200, 3, n_groups=3, random_state=0), 3, random_state=0)
+    >>> table = compare(planted.answers, planted.memberships, methods=["bequec-paper", "spacl"], random_state=0)
+    >>> table[["method", "ACC"]].to_dict("list")
+    {'method': ['bequec-paper', 'spacl'], 'ACC': [1.0, 1.0]}
+    """
+    names = check_methods(methods)
+    truth, known = _check_truth(truth, answers)
+    if n_clusters is None:
+        n_clusters = truth.shape[1] if truth.ndim == 2 else len(set(truth[known].tolist()))
+    rows = []
+    for done, name in enumerate(names):
+        if progress is not None:
+            progress("comparing methods", done, len(names))
+        rows.append({"method": name, **measure(METHODS[name], answers, truth, known, n_clusters, random_state)})
+    if progress is not None:
+        progress("comparing methods", len(names), len(names))
+    scores = [name for name in ("MSE", "RE", "SRC", "ACC", "NMI") if any(name in row for row in rows)]
+    return pd.DataFrame(rows, columns=["method", *scores, "seconds", "peak_mb", "problem"])
+
+
+def check_methods(methods: Sequence[str] | None) -> list[str]:
+    """The methods' names, all by default; unknown ones are refused."""
+    names = list(METHODS) if methods is None else [name.strip() for name in methods]
+    unknown = [name for name in names if name not in METHODS]
+    if unknown or not names:
+        raise ModelError(f"method {', '.join(unknown) or 'list'} is unknown; choose from {', '.join(METHODS)}")
+    return names
+
+
+def measure(
+    make: Maker,
+    answers: Answers,
+    truth: npt.NDArray[Any],
+    known: npt.NDArray[np.bool_],
+    n_clusters: int,
+    seed: int | None,
+) -> dict[str, Any]:
+    """One method's scores, seconds and peak memory; a method that fails says why and spares the others."""
+    with Measured() as work:
+        try:
+            model = make(n_clusters, seed).fit(answers)
+            problem = ""
+        except (BequecError, np.linalg.LinAlgError, MemoryError) as reason:
+            problem = str(reason) or type(reason).__name__
+    told = {"seconds": work.seconds, "peak_mb": work.peak_mb, "problem": problem}
+    if problem:
+        return told
+    if truth.ndim == 2 and truth.shape[1] == n_clusters:
+        return {**score_memberships(model.memberships_[known], truth[known]), **told}
+    labels = truth.argmax(axis=1) if truth.ndim == 2 else truth
+    return {**score_labels(model.labels_[known], labels[known]), **told}
+
+
+def _check_truth(truth: npt.ArrayLike, answers: Answers) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    truth = np.asarray(truth)
+    if truth.ndim not in (1, 2) or len(truth) != answers.plan.n_nodes:
+        raise ModelError(
+            f"the truth has shape {truth.shape}, but there are {answers.plan.n_nodes} nodes; "
+            "give one label, or one row of memberships, per node"
+        )
+    if truth.ndim == 2:
+        known = np.isfinite(truth.astype(float)).all(axis=1)
+    else:
+        known = np.array([value is not None and value != "" and value == value for value in truth.tolist()])  # noqa: PLR0124 - only NaN differs from itself
+    if known.sum() < 2:
+        raise ModelError(f"the truth of {known.sum()} nodes is known; at least 2 are needed for a score")
+    return truth, known
