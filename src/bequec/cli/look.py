@@ -89,24 +89,10 @@ def write_results(
 
 
 def _score(model: "BeQuec", answers: "Answers", truth: Path) -> dict[str, float]:
-    import numpy as np
+    from bequec.cli.truth import read_truth
+    from bequec.look.compare import score_known
 
-    from bequec.ask.table_files import read_table
-    from bequec.ask.tables import node_indices
-    from bequec.look.scores import score_labels
-
-    table = read_table(truth)
-    if not {"name", "label"} <= set(table.columns):
-        raise StudyError(f"{truth} has the columns {', '.join(table.columns)}; it needs name and label")
-    table = table[table["label"].str.strip() != ""]
-    if len(table) < 2:
-        raise StudyError(f"{truth} labels {len(table)} items; label at least 2 to have a score")
-    nodes = node_indices(table["name"], answers.plan)
-    if len(np.unique(nodes)) != len(nodes):
-        raise StudyError(f"{truth} labels an item twice; label each at most once")
-    if len(nodes) < answers.plan.n_nodes:
-        warn(f"{truth} labels {len(nodes)} of {answers.plan.n_nodes} items; the scores are of these")
-    return score_labels(model.labels_[nodes], table["label"].to_numpy())
+    return score_known(model, read_truth(truth, answers.plan))
 
 
 def _finite(value: float) -> float | None:

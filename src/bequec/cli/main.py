@@ -15,10 +15,12 @@ import typer
 
 from bequec import __version__
 from bequec.cli.ask import ask
+from bequec.cli.compare import compare
 from bequec.cli.demo import demo
 from bequec.cli.learn import learn
 from bequec.cli.look import look
 from bequec.cli.plan import plan
+from bequec.cli.reproduce import reproduce
 from bequec.cli.say import warn
 from bequec.cli.status import status
 from bequec.cli.theory import theory
@@ -48,7 +50,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (plan, ask, status, learn, look, theory, demo):
+for _command in (plan, ask, status, learn, look, compare, theory, reproduce, demo):
     app.command()(_interruptible(_command))
 
 

@@ -65,14 +65,14 @@ def compare(
     {'method': ['bequec-paper', 'spacl'], 'ACC': [1.0, 1.0]}
     """
     names = check_methods(methods)
-    truth, known = _check_truth(truth, answers)
+    truth = _check_truth(truth, answers)
     if n_clusters is None:
-        n_clusters = truth.shape[1] if truth.ndim == 2 else len(set(truth[known].tolist()))
+        n_clusters = truth.shape[1] if truth.ndim == 2 else len(set(truth[known_nodes(truth)].tolist()))
     rows = []
     for done, name in enumerate(names):
         if progress is not None:
             progress("comparing methods", done, len(names))
-        rows.append({"method": name, **measure(METHODS[name], answers, truth, known, n_clusters, random_state)})
+        rows.append({"method": name, **measure(METHODS[name], answers, truth, n_clusters, random_state)})
     if progress is not None:
         progress("comparing methods", len(names), len(names))
     scores = [name for name in ("MSE", "RE", "SRC", "ACC", "NMI") if any(name in row for row in rows)]
@@ -89,12 +89,7 @@ def check_methods(methods: Sequence[str] | None) -> list[str]:
 
 
 def measure(
-    make: Maker,
-    answers: Answers,
-    truth: npt.NDArray[Any],
-    known: npt.NDArray[np.bool_],
-    n_clusters: int,
-    seed: int | None,
+    make: Maker, answers: Answers, truth: npt.NDArray[Any], n_clusters: int, seed: int | None
 ) -> dict[str, Any]:
     """One method's scores, seconds and peak memory; a method that fails says why and spares the others."""
     with Measured() as work:
@@ -104,25 +99,32 @@ def measure(
         except (BequecError, np.linalg.LinAlgError, MemoryError) as reason:
             problem = str(reason) or type(reason).__name__
     told = {"seconds": work.seconds, "peak_mb": work.peak_mb, "problem": problem}
-    if problem:
-        return told
-    if truth.ndim == 2 and truth.shape[1] == n_clusters:
-        return {**score_memberships(model.memberships_[known], truth[known]), **told}
+    return told if problem else {**score_known(model, truth), **told}
+
+
+def score_known(model: Any, truth: npt.NDArray[Any]) -> dict[str, float]:
+    """All scores that a truth allows, over the nodes of which it is known: memberships, or labels only."""
+    known = known_nodes(truth)
+    if truth.ndim == 2 and truth.shape[1] == model.memberships_.shape[1]:
+        return score_memberships(model.memberships_[known], truth[known])
     labels = truth.argmax(axis=1) if truth.ndim == 2 else truth
-    return {**score_labels(model.labels_[known], labels[known]), **told}
+    return score_labels(model.labels_[known], labels[known])
 
 
-def _check_truth(truth: npt.ArrayLike, answers: Answers) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+def known_nodes(truth: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Where the truth is neither NaN nor None nor an empty text."""
+    if truth.ndim == 2:
+        return np.asarray(np.isfinite(truth.astype(float)).all(axis=1))
+    return np.asarray(pd.notna(truth) & (truth.astype(object) != ""), dtype=bool)
+
+
+def _check_truth(truth: npt.ArrayLike, answers: Answers) -> npt.NDArray[Any]:
     truth = np.asarray(truth)
     if truth.ndim not in (1, 2) or len(truth) != answers.plan.n_nodes:
         raise ModelError(
             f"the truth has shape {truth.shape}, but there are {answers.plan.n_nodes} nodes; "
             "give one label, or one row of memberships, per node"
         )
-    if truth.ndim == 2:
-        known = np.isfinite(truth.astype(float)).all(axis=1)
-    else:
-        known = np.array([value is not None and value != "" and value == value for value in truth.tolist()])  # noqa: PLR0124 - only NaN differs from itself
-    if known.sum() < 2:
-        raise ModelError(f"the truth of {known.sum()} nodes is known; at least 2 are needed for a score")
-    return truth, known
+    if known_nodes(truth).sum() < 2:
+        raise ModelError(f"the truth of {known_nodes(truth).sum()} nodes is known; at least 2 are needed for a score")
+    return truth

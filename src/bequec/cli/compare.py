@@ -1,0 +1,67 @@
+"""bequec compare: all methods on one study's answers."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bequec.cli.say import progress_bar, say, say_json, say_table, warn
+
+
+def compare(
+    study: Annotated[Path, typer.Argument(help="The study's folder.")],
+    truth: Annotated[
+        Path, typer.Option(help="The truth: a table with columns name and label, or name and one column per cluster.")
+    ],
+    methods: Annotated[str | None, typer.Option(help="Only these, e.g. bequec,spacl,correlation.")] = None,
+    clusters: Annotated[int | None, typer.Option("-k", "--clusters", help="Another number of clusters.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    csv: Annotated[Path | None, typer.Option(help="Also write the table as CSV.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="The picture's file; STUDY/pictures/compare.svg by default.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
+) -> None:
+    """Fit every method to the same answers: scores, seconds and peak memory side by side.
+
+    Example: bequec compare dogs --truth breeds.csv
+    """
+    from bequec.cli.truth import read_truth
+    from bequec.files import whole_file
+    from bequec.look.compare import compare as compare_methods
+    from bequec.look.plots import save_picture
+    from bequec.look.plots.comparison import plot_comparison
+    from bequec.study import Study
+
+    opened = Study.open(study)
+    answers = opened.answers()
+    with progress_bar() as show:
+        table = compare_methods(
+            answers,
+            read_truth(truth, answers.plan),
+            methods=None if methods is None else methods.split(","),
+            n_clusters=opened.n_clusters if clusters is None else clusters,
+            random_state=seed,
+            progress=show,
+        )
+    if csv is not None:
+        with whole_file(csv) as temporary:
+            table.to_csv(temporary, index=False)
+    picture = picture or opened.path("pictures") / "compare.svg"
+    save_picture(plot_comparison(table), picture)
+    if json:
+        say_json(table.astype(object).where(table.notna(), None).to_dict("records"))
+        return
+    numbers = [column for column in table.columns if column not in ("method", "problem")]
+    rows = [[row["method"], *(_told(column, row[column]) for column in numbers)] for _, row in table.iterrows()]
+    say_table(["method", *numbers], rows)
+    for _, row in table[table["problem"] != ""].iterrows():
+        warn(f"{row['method']}: {row['problem']}")
+    say(f"→ {picture}" + (f", {csv}" if csv is not None else ""))
+
+
+def _told(column: str, value: float) -> str:
+    if value != value:  # noqa: PLR0124 - only NaN differs from itself
+        return "–"
+    digits = {"seconds": 2, "peak_mb": 0}.get(column, 4)
+    return f"{value:.{digits}f}"

@@ -1,0 +1,52 @@
+"""The truth that a result is scored against, read from a table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bequec.cli.say import warn
+from bequec.errors import StudyError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from bequec.plan.query_plan import QueryPlan
+
+
+def read_truth(path: Path, plan: "QueryPlan") -> "npt.NDArray[Any]":
+    """One label per node ("" where unknown), or one row of memberships per node (NaN where unknown)."""
+    import numpy as np
+
+    from bequec.ask.table_files import read_table
+    from bequec.ask.tables import node_indices
+
+    table = read_table(path)
+    others = [column for column in table.columns if column != "name"]
+    if "name" not in table or not others:
+        raise StudyError(
+            f"{path} has the columns {', '.join(table.columns)}; it needs name and label, or name and one column per "
+            "cluster with the true memberships"
+        )
+    if "label" in table:
+        table = table[table["label"].str.strip() != ""]
+    if len(table) < 2:
+        raise StudyError(f"{path} labels {len(table)} items; label at least 2 to have a score")
+    nodes = node_indices(table["name"], plan)
+    if len(np.unique(nodes)) != len(nodes):
+        raise StudyError(f"{path} labels an item twice; label each at most once")
+    if len(nodes) < plan.n_nodes:
+        warn(f"{path} labels {len(nodes)} of {plan.n_nodes} items; the scores are of these")
+    if "label" in table:
+        labels = np.full(plan.n_nodes, "", dtype=object)
+        labels[nodes] = table["label"].to_numpy()
+        return labels
+    memberships = np.full((plan.n_nodes, len(others)), np.nan)
+    try:
+        memberships[nodes] = table[others].to_numpy(dtype=float)
+    except ValueError as reason:
+        raise StudyError(f"{path} has no column label, and its other columns are not numbers ({reason})") from reason
+    sums = memberships[nodes].sum(axis=1)
+    wrong = (np.abs(sums - 1) > 1e-3) | (memberships[nodes] < 0).any(axis=1)
+    if wrong.any():
+        first = table["name"].to_numpy()[wrong][0]
+        raise StudyError(f"{path}: the memberships of {first} sum to {sums[wrong][0]:g}; they must be ≥ 0 and sum to 1")
+    return memberships

@@ -1,0 +1,48 @@
+"""The methods as the paper's tables name them: its own variants under its names, ours and repaired ones beside them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from bequec.baselines import AS_PUBLISHED, BASELINES
+from bequec.errors import ModelError
+from bequec.look.compare import METHODS
+
+
+class Method(NamedTuple):
+    """What a table calls a method, and how it is made from (n_clusters, seed)."""
+
+    title: str
+    make: Callable[[int, int | None], Any]
+
+
+PAPER_METHODS: dict[str, Method] = {
+    "bequec-paper": Method("BeQuec", METHODS["bequec-paper"]),
+    "bequec-subspace": Method("BeQuec, subspace", METHODS["bequec-subspace"]),
+    "bequec": Method("BeQuec, posterior", METHODS["bequec"]),
+    "geonmf": Method("GeoNMF", BASELINES["geonmf"]),
+    "spacl": Method("SPACL", BASELINES["spacl"]),
+    "mvsi-published": Method("CD-MVSI", AS_PUBLISHED["mvsi"]),
+    "mvsi": Method("CD-MVSI, eigenvectors", BASELINES["mvsi"]),
+    "bnmf-published": Method("CD-BNMF", AS_PUBLISHED["bnmf"]),
+    "bnmf": Method("CD-BNMF, restarted", BASELINES["bnmf"]),
+    "sc-unnorm-published": Method("SC (unnorm.)", AS_PUBLISHED["sc-unnorm"]),
+    "sc-unnorm": Method("SC (unnorm.), smallest eigenvalues", BASELINES["sc-unnorm"]),
+    "sc-norm-published": Method("SC (norm.)", AS_PUBLISHED["sc-norm"]),
+    "sc-norm": Method("SC (norm.), best of 20", BASELINES["sc-norm"]),
+    "kmeans-graph-published": Method("k-means (graph)", AS_PUBLISHED["kmeans-graph"]),
+    "kmeans-graph": Method("k-means (graph), best of 20", BASELINES["kmeans-graph"]),
+    "convex": Method("Convex-Opt", BASELINES["convex"]),
+    "convex-zero-filled": Method("Convex-Opt, zero-filled", BASELINES["convex-zero-filled"]),
+    "correlation": Method("Correlation clustering", BASELINES["correlation"]),
+}
+KEYS = {method.title: key for key, method in PAPER_METHODS.items()}
+
+
+def chosen_methods(wanted: Sequence[str] | None, default: Sequence[str]) -> list[str]:
+    """The wanted methods' keys; a name without "-published" stands for that variant where a table has only it."""
+    if wanted is None:
+        return list(default)
+    unknown = [name for name in wanted if name not in PAPER_METHODS and name not in default]
+    if unknown:
+        raise ModelError(f"method {', '.join(unknown)} is unknown; choose from {', '.join(PAPER_METHODS)}")
+    return list(dict.fromkeys(wanted))
