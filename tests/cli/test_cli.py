@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import shutil
 import signal
@@ -403,3 +404,36 @@ def test_version(capsys):
 
     assert bequec("--version") == 0
     assert capsys.readouterr().out == f"bequec {__version__}\n"
+
+
+def test_compare_says_which_method_fits_a_study_best(photos, capsys):
+    assert bequec("plan", "photos", "-k", 3, "--groups", 3, "--study", "colours") == 0
+    assert bequec("ask", "colours", "--sheets", 5000) == 0
+    fill_sheets("colours/sheets", same_colour)
+    assert bequec("ask", "colours", "--answers", "colours/sheets") == 0
+    names = sorted(p.name for p in photos.glob("*.png"))
+    pd.DataFrame({"name": names, "label": [name[:3] for name in names]}).to_csv("truth.csv", index=False)
+    capsys.readouterr()
+    command = ["compare", "colours", "--truth", "truth.csv", "--methods", "bequec,spacl,correlation"]
+    assert bequec(*command, "--csv", "table.csv") == 0
+    assert "1.0000" in capsys.readouterr().out
+    assert pd.read_csv("table.csv")["ACC"].tolist() == [1.0, 1.0, 1.0]
+    assert Path("colours/pictures/compare.svg").exists()
+    assert bequec(*command, "--json") == 0
+    assert [row["method"] for row in json.loads(capsys.readouterr().out)] == ["bequec", "spacl", "correlation"]
+    memberships = pd.get_dummies(pd.Series([name[:3] for name in names])).astype(float)
+    memberships.assign(name=names).to_csv("memberships.csv", index=False)
+    assert bequec("compare", "colours", "--truth", "memberships.csv", "--methods", "spacl", "--json") == 0
+    assert json.loads(capsys.readouterr().out)[0]["MSE"] < 0.01
+    memberships.assign(name=names).replace(1.0, 2.0).to_csv("wrong.csv", index=False)
+    assert bequec("compare", "colours", "--truth", "wrong.csv") == 1
+    assert "sum to 2; they must be ≥ 0 and sum to 1" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.environ.get("BEQUEC_DATA"), reason="BEQUEC_DATA is not set: the dogs' photos are not here")
+def test_the_demo_shows_dogs_where_they_are(capsys):
+    assert bequec("demo", "--data", "dogs", "--study", "dogs") == 0
+    out = capsys.readouterr().out
+    assert "99.9 % of the images are with their breed" in out
+    assert Path("dogs/report.html").read_text(encoding="utf-8").count("data:image/jpeg") >= 5 * 8
+    assert bequec("demo", "--data", "cats") == 2

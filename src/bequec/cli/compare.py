@@ -28,7 +28,7 @@ def compare(
     """
     from bequec.cli.truth import read_truth
     from bequec.files import whole_file
-    from bequec.look.compare import compare as compare_methods
+    from bequec.look.comparison import compare as compare_methods
     from bequec.look.plots import save_picture
     from bequec.look.plots.comparison import plot_comparison
     from bequec.study import Study

@@ -41,10 +41,10 @@ def _images(folder: Path, study_folder: Path) -> "pd.DataFrame":
     if not found:
         raise StudyError(f"{folder} holds no image ({', '.join(sorted(IMAGE_ENDINGS))}); give a folder that does")
     names = [path.relative_to(folder).as_posix() for path in found]
-    return pd.DataFrame({"name": names, "image": [_relative(path, study_folder) for path in found]})
+    return pd.DataFrame({"name": names, "image": [relative_to_study(path, study_folder) for path in found]})
 
 
-def _relative(image: Path, study_folder: Path) -> str:
+def relative_to_study(image: Path, study_folder: Path) -> str:
     """The image as seen from the study's folder, so that both can be moved together."""
     return Path(os.path.relpath(image.resolve(), study_folder.resolve())).as_posix()
 
@@ -75,7 +75,7 @@ def _table(path: Path, study_folder: Path) -> "pd.DataFrame":
         items.insert(0, "name", items[first])
         warn(f"{path} has no column name: items are called by their {first!r}")
     if "image" in items:
-        items["image"] = [_relative(path.parent / image, study_folder) for image in items["image"]]
+        items["image"] = [relative_to_study(path.parent / image, study_folder) for image in items["image"]]
     items["name"] = items["name"].astype(str).str.strip()
     empty = items.index[items["name"] == ""]
     if len(empty):

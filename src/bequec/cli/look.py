@@ -90,7 +90,7 @@ def write_results(
 
 def _score(model: "BeQuec", answers: "Answers", truth: Path) -> dict[str, float]:
     from bequec.cli.truth import read_truth
-    from bequec.look.compare import score_known
+    from bequec.look.comparison import score_known
 
     return score_known(model, read_truth(truth, answers.plan))
 

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bequec.look.compare import METHODS, compare
+    from bequec.look.comparison import METHODS, compare
     from bequec.look.report.report import write_report
     from bequec.look.scores import (
         accuracy,
@@ -37,8 +37,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "METHODS": "bequec.look.compare",
-    "compare": "bequec.look.compare",
+    "METHODS": "bequec.look.comparison",
+    "compare": "bequec.look.comparison",
     "Verdict": "bequec.look.verdict",
     "draw_mask": "bequec.look.terminal",
     "judge": "bequec.look.verdict",

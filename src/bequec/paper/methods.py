@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from bequec.baselines import AS_PUBLISHED, BASELINES
 from bequec.errors import ModelError
-from bequec.look.compare import METHODS
+from bequec.look.comparison import METHODS
 
 
 class Method(NamedTuple):

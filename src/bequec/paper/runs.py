@@ -9,6 +9,7 @@ import numpy as np
 
 from bequec import __version__
 from bequec.errors import BequecError
+from bequec.files import write_text
 from bequec.paper.table import Cell, Options, Record, Table, summarise
 
 Progress = Callable[[str, int, int], object]
@@ -22,11 +23,11 @@ class Trials:
         self.path = folder / FILE
         self.done: dict[str, dict[str, Any]] = {}
         if self.path.exists():
-            for line in self.path.read_text(encoding="utf-8").splitlines():
-                try:
-                    trial = json.loads(line)
-                except ValueError:  # the last line of a run that was stopped while writing it
-                    continue
+            text = self.path.read_text(encoding="utf-8")
+            whole = text[: text.rfind("\n") + 1]
+            if whole != text:  # a run was stopped while it wrote its last line
+                write_text(self.path, whole)
+            for trial in map(json.loads, whole.splitlines()):
                 self.done[trial["key"]] = trial
 
     def add(self, trial: dict[str, Any]) -> None:
@@ -36,10 +37,13 @@ class Trials:
             stream.write(json.dumps(trial, ensure_ascii=False) + "\n")
         self.done[trial["key"]] = trial
 
-    def of(self, table: Table, cell: Cell, options: Options) -> list[dict[str, Any]]:
-        """All finished trials of a cell, whichever run they are from."""
-        start = _cell_key(table, cell, options)
-        return [trial for key, trial in self.done.items() if key.startswith(start)]
+    def by_cell(self, table: Table, options: Options) -> dict[Cell, list[dict[str, Any]]]:
+        """All finished trials of a table, whichever run they are from; the table's own cells come first."""
+        found: dict[Cell, list[dict[str, Any]]] = {cell: [] for cell in table.cells(options)}
+        for trial in self.done.values():
+            if trial["table"] == _table_key(table, options):
+                found.setdefault(Cell(trial["row"], trial["column"]), []).append(trial)
+        return found
 
 
 def run_table(
@@ -57,9 +61,10 @@ def run_table(
     for done, (number, cell) in enumerate(work):
         if progress is not None:
             progress(f"table {table.name}", done, len(work))
-        key = f"{_cell_key(table, cell, options)}{seed + number}"
+        which = {"table": _table_key(table, options), **cell._asdict(), "seed": seed + number}
+        key = " | ".join(map(str, which.values()))
         if key not in trials.done:
-            trials.add({"key": key, **_measure(table, cell, seed + number, options)})
+            trials.add({"key": key, **which, **_measure(table, cell, seed + number, options)})
         wanted[cell].append(trials.done[key])
     if progress is not None:
         progress(f"table {table.name}", len(work), len(work))
@@ -68,9 +73,8 @@ def run_table(
 
 def collect(table: Table, options: Options, trials: Trials) -> list[Record]:
     """The records of everything that was ever finished in a folder, without measuring anything."""
-    return [
-        record for cell in table.cells(options) for record in summarise(table, cell, trials.of(table, cell, options))
-    ]
+    cells = trials.by_cell(table, options)
+    return [record for cell, finished in cells.items() for record in summarise(table, cell, finished)]
 
 
 def _measure(table: Table, cell: Cell, seed: int, options: Options) -> dict[str, Any]:
@@ -80,6 +84,6 @@ def _measure(table: Table, cell: Cell, seed: int, options: Options) -> dict[str,
         return {"values": {}, "problem": str(reason) or type(reason).__name__}
 
 
-def _cell_key(table: Table, cell: Cell, options: Options) -> str:
-    published = " as published" if options.as_published else ""
-    return f"{__version__} | table {table.name}{published} | {cell.row} | {cell.column} | seed "
+def _table_key(table: Table, options: Options) -> str:
+    """A table's trials are those of this version, with or without the published slips."""
+    return f"{__version__}, table {table.name}{', as published' if options.as_published else ''}"

@@ -1,0 +1,58 @@
+"""All methods side by side."""
+
+import numpy as np
+import pytest
+
+from bequec import ModelError, plan_queries
+from bequec.look import METHODS, compare
+from bequec.look.measured import Measured
+from bequec.look.plots.comparison import plot_comparison
+from bequec.simulate import simulate_clusters
+
+
+@pytest.fixture(scope="module")
+def planted():
+    plan = plan_queries(240, 3, n_groups=4, random_state=0)
+    return simulate_clusters(plan, 3, random_state=0)
+
+
+def test_every_method_sorts_an_easy_graph(planted):
+    table = compare(planted.answers, planted.memberships, random_state=0)
+    assert table["method"].tolist() == list(METHODS)
+    assert (table["problem"] == "").all()
+    scores = table.set_index("method")["ACC"]
+    assert scores.drop("sc-unnorm").min() > 0.95, scores
+    assert (table["seconds"] > 0).all()
+    assert (table["peak_mb"] >= 0).all()
+    figure = plot_comparison(table)
+    drawn = {text.get_text() for text in figure.axes[0].texts}
+    assert drawn == set(METHODS)
+
+
+def test_a_method_that_fails_says_why_and_the_others_go_on():
+    plan = plan_queries(200, 3, n_groups=5, pattern="spread", random_state=0)  # no group is asked about itself
+    planted = simulate_clusters(plan, 3, random_state=0)
+    labels = planted.memberships.argmax(axis=1).astype(object)
+    labels[:20] = None  # unknown
+    table = compare(planted.answers, labels, methods=["spacl", "bequec-paper"], random_state=0)
+    assert "no answered block of their own" in table["problem"][0]
+    assert np.isnan(table["ACC"][0])
+    assert table["ACC"][1] > 0.95
+    assert "MSE" not in table  # labels have no memberships to compare
+
+
+def test_what_cannot_be_compared_is_refused(planted):
+    with pytest.raises(ModelError, match=r"method louvain is unknown; choose from bequec"):
+        compare(planted.answers, planted.memberships, methods=["louvain"])
+    with pytest.raises(ModelError, match=r"truth has shape \(3,\), but there are 240 nodes"):
+        compare(planted.answers, [0, 1, 2])
+    with pytest.raises(ModelError, match="the truth of 0 nodes is known"):
+        compare(planted.answers, np.full(240, np.nan))
+
+
+def test_peak_memory_is_what_the_work_added():
+    with Measured() as work:
+        ballast = np.ones(30_000_000)
+        assert ballast.sum() == 30_000_000
+    assert 200 < work.peak_mb < 300
+    assert work.seconds > 0
