@@ -4,13 +4,14 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench format clean
+.PHONY: help demo test check bench paper format clean
 
 help:
 	@echo "make demo    the whole journey on 900 handwritten digits, offline, ending in a report"
 	@echo "make test    lint, types, import order and all tests"
 	@echo "make check   only lint, types and import order"
 	@echo "make bench   time and peak memory of fit for growing graphs"
+	@echo "make paper   every table of the paper, 20 trials: many hours, can be stopped and resumed"
 	@echo "make format  let ruff format the code"
 	@echo "make clean   remove the environment and caches"
 
@@ -38,6 +39,11 @@ check: .venv/ready-dev
 
 bench: .venv/ready-dev
 	$(BIN)/python benchmarks/growth.py
+
+# Finished trials stay in reproduced/; the page is written from all of them.
+paper: .venv/ready
+	$(BIN)/bequec reproduce all --out reproduced
+	cp reproduced/paper.md docs/paper.md
 
 format: .venv/ready-dev
 	$(BIN)/ruff format .
