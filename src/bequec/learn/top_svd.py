@@ -28,6 +28,17 @@ def top_svd(matrix: sp.csr_array, rank: int, start: FloatArray) -> tuple[FloatAr
     return left, values, right.T @ rotation.T
 
 
+def improved_svd(
+    matrix: sp.csr_array, right: FloatArray, n_rounds: int = 2
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The leading SVD from an approximate V, by block power iterations: for a matrix that has changed a little."""
+    for _ in range(n_rounds):
+        left, _ = np.linalg.qr(matrix @ right)
+        right, _ = np.linalg.qr(matrix.T @ left)
+    left, values, rotation = np.linalg.svd(matrix @ right, full_matrices=False)
+    return left, values, right @ rotation.T
+
+
 def _dense_svd(matrix: sp.csr_array, rank: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     left, values, right = np.linalg.svd(matrix.toarray(), full_matrices=False)
     return left[:, :rank], values[:rank], right[:rank].T

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from bequec.ask.answers import Answers, FloatArray
-from bequec.learn.top_svd import top_svd
+from bequec.learn.top_svd import improved_svd, top_svd
 from bequec.plan.query_plan import IntArray
 
 IMPUTATION_ROUNDS = 3
@@ -40,8 +40,11 @@ def window_svd(
     at_row, at_column = _diagonal_positions(answers, rows, columns)
     n_rounds = IMPUTATION_ROUNDS if len(at_row) and not answers.diagonal else 0
     filled = window
-    for _ in range(n_rounds):
-        left, values, right = top_svd(filled, rank, start)
+    for done in range(n_rounds):
+        if done == 0:
+            left, values, right = top_svd(filled, rank, start)
+        else:  # only the diagonal has changed
+            left, values, right = improved_svd(filled, right)
         diagonal = np.clip((left[at_row] * values * right[at_column]).sum(axis=1), 0.0, 1.0)
         filled = window + sp.csr_array((diagonal, (at_row, at_column)), shape=window.shape)
     # Values beyond K lie close together and take ARPACK longest: only the last SVD looks for them.
