@@ -19,7 +19,7 @@ def learn(
         float | None, typer.Option(help="Seconds after which the posterior returns the best that it has.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Threads; the result does not depend on them.")] = None,
+    jobs: Annotated[int, typer.Option(help="Threads, -1 for all cores; the result does not depend on them.")] = -1,
     json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
 ) -> None:
     """Learn how much every item belongs to each cluster.

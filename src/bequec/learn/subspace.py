@@ -13,12 +13,12 @@ from bequec.learn.parallel import Mapper
 from bequec.learn.simplex import simplex_least_squares
 from bequec.learn.symmetric import full, outer_triangles
 from bequec.learn.task import State, Task
-from bequec.learn.wide_stitching import wide_range_space
+from bequec.learn.wide_stitching import stitch_windows, wide_windows
 from bequec.plan.query_plan import IntArray
 
 FIRST_ROUNDS, PLAIN_ROUNDS, WEIGHTED_ROUNDS = 40, 60, 40
 MEMBERSHIP_ROUNDS = 4
-OVERSAMPLING = (2, 3)  # additional directions of two more starts
+OVERSAMPLING = (1, 4, 6)  # additional directions of three more starts
 DOUBT_IN_NEGATIVES = 0.75
 SETTLED = 1e-4  # a round that turns the range space by less is the last
 RIDGE = 1e-3
@@ -31,8 +31,7 @@ def refine_subspace(task: Task, start: State) -> State:
     # Each pair counts once: a few pairs asked very often would otherwise rule the least squares.
     task = dataclasses.replace(task, answers=task.answers.averaged())
     answers, K = task.answers, task.n_clusters
-    smallest = answers.plan.sizes.min()
-    starts = [start.basis, *(oversampled_basis(task, more) for more in OVERSAMPLING if smallest >= K + more)]
+    starts = [start.basis, *oversampled_bases(task)]
     candidates = [alternate_rows(answers, basis, FIRST_ROUNDS) for basis in starts]
     basis = alternate_rows(answers, max(candidates, key=lambda Q: explained_squares(answers, Q)))
     if fits_densely(answers):
@@ -49,16 +48,24 @@ def refine_subspace(task: Task, start: State) -> State:
     )
 
 
-def oversampled_basis(task: Task, more: int) -> FloatArray:
-    """A range space of rank K + more, refined and cut back to K: it keeps a weak cluster that one window loses."""
+def oversampled_bases(task: Task) -> list[FloatArray]:
+    """Range spaces of more than K directions, refined and cut back to K: they keep what a single window loses."""
     answers, K = task.answers, task.n_clusters
+    ranks = [K + more for more in OVERSAMPLING if answers.plan.sizes.min() >= K + more]
+    if not ranks:
+        return []
     start = task.rng.standard_normal(answers.plan.n_nodes)
-    wide = wide_range_space(answers, task.usable, K + more, start, Mapper(task.mapper.n_jobs))
-    Q = alternate_rows(answers, wide.basis, FIRST_ROUNDS)
+    windows = wide_windows(answers, task.usable, max(ranks), start, Mapper(task.mapper.n_jobs))
+    return [_cut_back(answers, stitch_windows(answers.plan, windows, rank), K) for rank in ranks]
+
+
+def _cut_back(answers: Answers, basis: FloatArray, rank: int) -> FloatArray:
+    """The strongest directions of a basis after refinement."""
+    Q = alternate_rows(answers, basis, FIRST_ROUNDS)
     s, T = np.linalg.eigh(symmetric_core(answers, Q))
     # Noise has both signs; clusters that say yes among themselves have positive ones.
     strength = np.where(s > 0, s, -DOUBT_IN_NEGATIVES * s)
-    return np.asarray(Q @ T[:, np.argsort(-strength)[:K]])
+    return np.asarray(Q @ T[:, np.argsort(-strength)[:rank]])
 
 
 def explained_squares(answers: Answers, Q: FloatArray) -> float:

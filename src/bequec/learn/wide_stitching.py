@@ -4,6 +4,8 @@ The paper stitches two groups through one column group; here through every colum
 about, which halves the noise for the same answers.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
@@ -13,39 +15,60 @@ from bequec.learn.parallel import Mapper
 from bequec.learn.stitching import MORE_SINGULAR_VALUES, RangeSpace, stitch
 from bequec.learn.stitching_order import centre
 from bequec.learn.windows import gap, window_svd
-from bequec.plan.query_plan import BoolArray, IntArray
+from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan
+
+
+class WideWindows(NamedTuple):
+    """The ties of the tree, and for each the leading singular vectors (rows) and values of its window."""
+
+    ties: list[tuple[int, int]]
+    lefts: list[FloatArray]
+    values: list[FloatArray]
 
 
 def wide_range_space(
     answers: Answers, usable: BoolArray, n_clusters: int, start: FloatArray, mapper: Mapper
 ) -> RangeSpace:
-    """Estimate range(M) by stitching along the heaviest tree of the sharing graph, without loss of scale.
+    """Estimate range(M) by stitching along the heaviest tree of the sharing graph, without loss of scale."""
+    windows = wide_windows(answers, usable, n_clusters, start, mapper)
+    gaps = np.array([gap(values, n_clusters) for values in windows.values])
+    return RangeSpace(stitch_windows(answers.plan, windows, n_clusters), windows.values[0], gaps)
 
-    Each stitch attenuates (least squares on noisy regressors). Memberships sum to one, so U h = 1 for some h; each
-    new group is scaled to mean(U_new h) = 1, which stops the drift of the scale.
-    """
-    plan = answers.plan
-    ties = tree_ties(usable, plan.sizes)
+
+def wide_windows(answers: Answers, usable: BoolArray, rank: int, start: FloatArray, mapper: Mapper) -> WideWindows:
+    """The SVD of every two tied groups by all columns that both were asked about."""
+    ties = tree_ties(usable, answers.plan.sizes)
     if not ties:
-        left, values, _ = window_svd(answers, [0], [0], n_clusters, start, MORE_SINGULAR_VALUES)
-        return RangeSpace(left, values, np.array([gap(values, n_clusters)]))
+        left, values, _ = window_svd(answers, [0], [0], rank, start, MORE_SINGULAR_VALUES)
+        return WideWindows([], [left], [values])
 
     def shared_svd(index: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         known, new = ties[index]
         columns = np.flatnonzero(usable[known] & usable[new]).tolist()
-        return window_svd(answers, [known, new], columns, n_clusters, start, more=1 if index else MORE_SINGULAR_VALUES)
+        return window_svd(answers, [known, new], columns, rank, start, more=1 if index else MORE_SINGULAR_VALUES)
 
-    shared = mapper.map("stitching groups", shared_svd, range(len(ties)))
-    basis = np.empty((plan.n_nodes, n_clusters))
-    known, new = ties[0]
-    basis[plan.span(known)], basis[plan.span(new)] = np.split(shared[0][0], [plan.sizes[known]])
-    h, *_ = np.linalg.lstsq(shared[0][0], np.ones(len(shared[0][0])), rcond=None)
-    for (known, new), (left, _, _) in zip(ties[1:], shared[1:], strict=True):
-        rows = stitch(basis[plan.span(known)], left)
+    found = mapper.map("stitching groups", shared_svd, range(len(ties)))
+    return WideWindows(ties, [left for left, _, _ in found], [values for _, values, _ in found])
+
+
+def stitch_windows(plan: QueryPlan, windows: WideWindows, rank: int) -> FloatArray:
+    """The groups' bases of a rank up to that of the windows, in the coordinates of the first one.
+
+    Each stitch attenuates (least squares on noisy regressors). Memberships sum to one, so U h = 1 for some h; each
+    new group is scaled to mean(U_new h) = 1, which stops the drift of the scale.
+    """
+    first = windows.lefts[0][:, :rank]
+    if not windows.ties:
+        return first
+    basis = np.empty((plan.n_nodes, rank))
+    known, new = windows.ties[0]
+    basis[plan.span(known)], basis[plan.span(new)] = np.split(first, [plan.sizes[known]])
+    h, *_ = np.linalg.lstsq(first, np.ones(len(first)), rcond=None)
+    for (known, new), left in zip(windows.ties[1:], windows.lefts[1:], strict=True):
+        rows = stitch(basis[plan.span(known)], left[:, :rank])
         level = float((rows @ h).mean())
         basis[plan.span(new)] = rows / level if level > 0.1 else rows
-    gaps = np.array([gap(values, n_clusters) for _, values, _ in shared])
-    return RangeSpace(basis, singular_values=shared[0][1], gaps=gaps)
+    return basis
 
 
 def tree_ties(usable: BoolArray, sizes: IntArray) -> list[tuple[int, int]]:
