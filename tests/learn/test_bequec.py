@@ -116,9 +116,11 @@ def test_the_callers_node_order_does_not_matter(rng):
     shuffle = rng.permutation(400)
     # Inside a group the order changes, so only the sums over nodes may differ, by rounding.
     moved = ask_graph(graph[np.ix_(shuffle, shuffle)], QueryPlan(plan.group_of[shuffle], plan.asked))
-    for refine, rounding in ((None, 1e-7), ("posterior", 1e-4)):  # the posterior sums over pairs in single precision
+    # The posterior's starts are drawn among the nodes, so that it comes to rest at slightly different places.
+    for refine, tolerance in ((None, 1e-7), ("posterior", 0.05)):
         first, second = (BeQuec(4, refine=refine, random_state=0).fit(a) for a in (answers, moved))
-        assert_allclose(second.memberships_, first.memberships_[shuffle], atol=rounding)
+        assert_allclose(second.memberships_, first.memberships_[shuffle], atol=tolerance)
+        assert (second.labels_ == first.labels_[shuffle]).all()
 
 
 @pytest.mark.parametrize(("refine", "n_jobs"), [(None, 2), (None, -1), ("posterior", 2)])

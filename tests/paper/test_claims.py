@@ -43,13 +43,3 @@ def test_dogs(dogs_folder):
     breed_of = dict(zip(dogs.answers.plan.names or (), dogs.labels, strict=True))
     truth = np.array([breed_of[l] == breed_of[r] for l, r in zip(table.left, table.right, strict=True)])
     assert np.mean(table.label != truth) == pytest.approx(0.0963, abs=5e-5)
-
-
-def test_dogs_say_what_to_do_when_they_are_not_here(tmp_path, monkeypatch):
-    from bequec import DataError
-
-    monkeypatch.delenv("BEQUEC_DATA", raising=False)
-    with pytest.raises(DataError, match="set BEQUEC_DATA to the folder that holds dogs/"):
-        load_dogs()
-    with pytest.raises(DataError, match=r"lacks annotation_data_batch1.mat"):
-        load_dogs(tmp_path)
