@@ -131,8 +131,8 @@ def update_interactions(belief: Belief, sums: PairSums, step: float = 0.25) -> F
     H = (own.T @ products.reshape(len(M), -1)).reshape(K, K, K, K).transpose(0, 2, 1, 3).reshape(K * K, K * K)
     echo = np.tensordot(belief.covariances, B @ products, axes=([0, 2], [0, 1]))
     gradient = sums.corrected - echo - echo.T
-    newton, *_ = np.linalg.lstsq(H, gradient.ravel(), rcond=1e-10)
-    newton = newton.reshape(K, K)
+    ridge = 1e-10 * np.trace(H) / len(H) + 1e-300  # an empty cluster leaves its part of B undetermined
+    newton = np.linalg.solve(H + ridge * np.eye(len(H)), gradient.ravel()).reshape(K, K)
     change = step * np.clip((newton + newton.T) / 2, -LARGEST_STEP, LARGEST_STEP)
     return np.asarray(np.clip(B + change, SMALLEST_B, 1 - SMALLEST_B))
 
