@@ -5,7 +5,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bequec.ask.answers import Answers
-from bequec.ask.records import has_label, merge_answers, standard_rows
-from bequec.ask.sheets import check_sheet
+from bequec.ask.handed_in import named_in_errors, read_handed_in
+from bequec.ask.records import AnswerRecords
 from bequec.ask.table_files import read_table
-from bequec.ask.tables import answers_from_table, parse_table
-from bequec.errors import AnswersError, StudyError
+from bequec.ask.tables import answers_from_table
+from bequec.errors import StudyError
 from bequec.files import read_json, whole_file, write_json
 from bequec.plan.query_plan import QueryPlan
 
@@ -173,12 +173,14 @@ class Study:
         unlisted: Literal["unanswered", "no"] = "unanswered",
         outside: Literal["error", "drop"] = "error",
         replace: bool = False,
+        callback: Callable[[str, int, int], None] | None = None,
     ) -> list[Added]:
         """Add files of answers to the study's table, all of them or none, with all their columns.
 
         A row that does not belong refuses everything. Rows without a label are left out, and so are answers that
         are already here, so that a file can be handed in again after more was filled in. An answer that was
-        "unsure" may change; any other only with ``replace``.
+        "unsure" may change; any other only with ``replace``. ``callback(what, done, total)`` is called as files
+        are read and added.
         """
         with self._locked():
             earlier, rules = self._answers_table() if self.has_answers() else (None, {"unlisted": unlisted})
@@ -187,34 +189,20 @@ class Study:
                     f"{self.folder} holds {'a graph' if rules['unlisted'] == 'no' else 'answers to questions'}; "
                     "a graph and answers to questions cannot be mixed, start another study for one of them"
                 )
-            everything, added = earlier, []
-            for source in map(Path, sources):
-                try:
-                    everything, one = self._add_file(everything, source, unlisted, outside, replace)
-                except AnswersError as reason:
-                    told = str(reason)
-                    raise AnswersError(told if str(source) in told else f"{source}: {told}") from reason
-                added.append(one)
-            if everything is not None and any(one.n_added + one.n_changed for one in added):
+            records, added = AnswerRecords(earlier, replace=replace), []
+            show = callback or (lambda *_: None)
+            for one in read_handed_in(sources, self.plan, unlisted=unlisted, outside=outside, callback=show):
+                with named_in_errors(one.source):
+                    n_new, n_changed = records.add(one.rows) if len(one.rows) else (0, 0)
+                n_known = len(one.rows) - n_new - n_changed
+                added.append(Added(one.source, n_new, one.n_empty, n_known, one.n_dropped, n_changed))
+                show("adding answers", len(added), len(sources))
+            if any(one.n_added + one.n_changed for one in added):
+                everything = records.table()
                 # Read it as it will be read later, before it takes the place of what is there.
                 answers_from_table(everything, self.plan, unlisted=unlisted)
                 self._write_answers(everything, {"unlisted": unlisted})
         return added
-
-    def _add_file(
-        self, earlier: pd.DataFrame | None, source: Path, unlisted: str, outside: str, replace: bool
-    ) -> tuple[pd.DataFrame | None, Added]:
-        table = read_table(source)
-        filled = table[has_label(table)]
-        n_empty = len(table) - len(filled)
-        if filled.empty:
-            return earlier, Added(source, 0, n_empty, 0, 0, 0)
-        parsed = parse_table(filled, self.plan, unlisted=unlisted, outside=outside)
-        check_sheet(parsed.rows, self.plan, parsed.left, parsed.right)
-        rows = standard_rows(parsed, self.plan)
-        everything, n_new, n_changed = merge_answers(earlier, rows, replace=replace)
-        n_known = len(rows) - n_new - n_changed
-        return everything, Added(source, n_new, n_empty, n_known, len(filled) - len(rows), n_changed)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -161,17 +161,23 @@ def _with_plain_columns(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+def check_pair_columns(table: pd.DataFrame) -> None:
+    """Refuse a table whose columns name no pairs."""
+    columns = {str(column).strip().lower() for column in table.columns}
+    if not any(columns.issuperset(names) for names in (*PAIR_COLUMNS, ("task",))):
+        raise AnswersError(
+            f"the table has the columns {shortened(list(table.columns))}; it needs left, right and label (or source, "
+            "target and label; or task, worker and label) in its first line"
+        )
+
+
 def _pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray]:
     for left, right in PAIR_COLUMNS:
         if left in table and right in table:
             for column in (left, right):
                 _refuse_missing(table[column], column, "name both items of every pair")
             return node_indices(table[left], plan), node_indices(table[right], plan)
-    if "task" not in table:
-        raise AnswersError(
-            f"the table has the columns {shortened(list(table.columns))}; it needs left, right and label (or source, "
-            "target and label; or task, worker and label) in its first line"
-        )
+    check_pair_columns(table)
     tasks = table["task"].map(_text)
     _refuse_missing(tasks, "task", "name the pair of every answer")
     named = tasks.str.contains("|", regex=False)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bequec.cli.say import say, say_json
+from bequec.cli.say import progress_bar, say, say_json
 from bequec.errors import StudyError
 
 if TYPE_CHECKING:
@@ -47,7 +47,14 @@ def ask(
         return
     sources = [graph] if graph is not None else _files(answers or [])
     unlisted = "unanswered" if graph is None else "no"
-    added = opened.add_answers(sources, unlisted=unlisted, outside=outside, replace=replace)  # type: ignore[arg-type]
+    with progress_bar() as show:
+        added = opened.add_answers(
+            sources,
+            unlisted=unlisted,  # type: ignore[arg-type]
+            outside=outside,  # type: ignore[arg-type]
+            replace=replace,
+            callback=show,
+        )
     total = opened.answers() if opened.has_answers() else None
     n_answers, n_answered = (int(total.n_answers), total.n_answered_pairs) if total else (0, 0)
     if json:
