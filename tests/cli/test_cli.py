@@ -165,6 +165,20 @@ def test_sheets_come_back_in_any_order_and_number_but_count_once(photos, capsys)
     assert Study.open("s").answers().n_answers == 150
 
 
+def test_a_folder_is_read_whatever_the_case_of_its_endings_and_what_is_not_read_is_named(capsys):
+    bequec("plan", 40, "-k", 2, "--groups", 1, "--study", "s")
+    Path("filled").mkdir()
+    for number, name in enumerate(("a.CSV", "b.csv", "c.Tsv")):
+        row = pd.DataFrame({"left": [number], "right": [number + 1], "label": ["same"]})
+        row.to_csv(f"filled/{name}", index=False, sep="\t" if name == "c.Tsv" else ",")
+    Path("filled/monday.xlsx").write_bytes(b"PK")
+    Path("filled/.DS_Store").write_bytes(b"")
+    capsys.readouterr()
+    assert bequec("ask", "s", "--answers", "filled") == 0
+    assert Study.open("s").answers().n_answers == 3
+    assert capsys.readouterr().err == "bequec: not read: monday.xlsx; save it as CSV UTF-8\n"
+
+
 @pytest.mark.parametrize("first", range(5))
 @pytest.mark.parametrize("second", range(5))
 def test_every_mix_of_file_formats_stays_readable(first, second):

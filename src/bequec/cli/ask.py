@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bequec.cli.say import progress_bar, say, say_json
+from bequec.cli.say import progress_bar, say, say_json, warn
 from bequec.errors import StudyError
 
 if TYPE_CHECKING:
     from bequec.study import Added, Study
 
 MOST_FILES_LISTED = 10
+TABLES = (".csv", ".tsv", ".parquet")
 
 
 def ask(
@@ -101,13 +102,19 @@ def _write_sheets(study: "Study", questions_each: int, seed: int) -> None:
 
 
 def _files(paths: list[Path]) -> list[Path]:
-    """The files themselves, and the tables of each folder."""
+    """The files themselves, and the tables of each folder; what else is in a folder is named."""
     found = []
     for path in paths:
-        inside = (
-            sorted(p for p in path.iterdir() if p.suffix in (".csv", ".tsv", ".parquet")) if path.is_dir() else [path]
-        )
-        if not inside:
-            raise StudyError(f"{path} holds no table (.csv, .tsv, .parquet); give a file or a folder of filled sheets")
-        found += inside
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
+        tables = [p for p in inside if p.suffix.lower() in TABLES]
+        if not tables:
+            raise StudyError(f"{path} holds no table ({', '.join(TABLES)}); give a file or a folder of filled sheets")
+        others = [p.name for p in inside if p not in set(tables)]
+        if others:
+            listed = ", ".join(others[:MOST_FILES_LISTED]) + (" …" if len(others) > MOST_FILES_LISTED else "")
+            warn(f"not read: {listed}; save {'it' if len(others) == 1 else 'them'} as CSV UTF-8")
+        found += tables
     return found
