@@ -1,6 +1,6 @@
 """A study is a folder: plan.json, items.csv, answers.parquet, model.npz, report.html.
 
-``study.json`` says how many clusters the study looks for.
+``study.json`` says how many clusters the study looks for, and which questions went out on sheets.
 """
 
 import json
@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from bequec.ask.answers import Answers
 from bequec.ask.handed_in import named_in_errors, read_handed_in
 from bequec.ask.records import AnswerRecords
+from bequec.ask.sheets import last_sheet_in, unanswered_questions, write_sheets
 from bequec.ask.table_files import read_table
 from bequec.ask.tables import answers_from_table
 from bequec.errors import StudyError
@@ -41,6 +42,15 @@ class Added(NamedTuple):
     n_known: int
     n_dropped: int
     n_changed: int
+
+
+class Dealt(NamedTuple):
+    """What went out: how many questions, on which sheets, and how many of them had gone out before."""
+
+    n_questions: int
+    first_sheet: int
+    last_sheet: int
+    n_again: int
 
 
 class Study:
@@ -68,6 +78,8 @@ class Study:
             raise StudyError(f"{folder} already holds answers to another plan; choose another folder (--study)")
         if study.path("study.json").exists() and not overwrite:
             raise StudyError(f"{folder} is already a study; choose another folder (--study), or say --overwrite")
+        if last_sheet_in(study.path("sheets")):
+            raise StudyError(f"{study.path('sheets')} holds sheets of an earlier plan; move or remove the folder first")
         with whole_file(study.path("items.csv")) as temporary:
             items.to_csv(temporary, index=False)
         plan.save(study.path("plan.json"))
@@ -108,6 +120,11 @@ class Study:
 
     def remember(self, **settings: object) -> None:
         """Keep a choice that later commands must share."""
+        with self._locked():
+            self._remember(settings)
+
+    def _remember(self, settings: dict[str, object]) -> None:
+        self.__dict__.pop("settings", None)  # another command may have kept something meanwhile
         value = {**self.settings, **settings}
         write_json(self.path("study.json"), value)
         self.__dict__["settings"] = value
@@ -153,6 +170,50 @@ class Study:
         if "image" not in self.items:
             return None
         return [self.folder / path for path in self.items["image"]]
+
+    # --- sheets ------------------------------------------------------------------------------------------
+
+    @property
+    def dealt_until(self) -> int:
+        """Questions with smaller numbers are answered or went out; those of an extension have larger ones."""
+        return int(self.settings.get("dealt_until", 0))
+
+    def deal(self, questions_each: int, rng: np.random.Generator, *, again: bool = False) -> Dealt:
+        """Write sheets of the questions that are neither answered nor out; ``again``: of all without an answer."""
+        with self._locked():
+            self.__dict__.pop("settings", None)  # another command may have dealt meanwhile
+            unanswered = unanswered_questions(self.plan, self.answers() if self.has_answers() else None)
+            is_out = unanswered < self.dealt_until
+            if not len(unanswered):
+                raise StudyError(f"every question of {self.folder} is answered; there is nothing left to ask")
+            if is_out.all() and not again:
+                raise StudyError(
+                    f"all {len(unanswered):,} questions of {self.folder} without an answer went out on sheets already; "
+                    f"hand them in with `{self.ask_command}`, or deal them anew on other sheets with --again"
+                )
+            questions = unanswered if again else unanswered[~is_out]
+            first = self._last_sheet() + 1
+            n_sheets = write_sheets(self.path("sheets"), self.plan, questions, questions_each, rng, first)
+            last = first + n_sheets - 1
+            self._remember({"last_sheet": last, "dealt_until": self.plan.n_numbers})
+        return Dealt(len(questions), first, last, int(is_out.sum()) if again else 0)
+
+    @property
+    def ask_command(self) -> str:
+        """How to go on asking: questions out, or answers in."""
+        if self.dealt_until < self.plan.n_numbers and (self.dealt_until or not self.has_answers()):
+            return f"bequec ask {self.folder} --sheets 120"
+        sheets = self.path("sheets")
+        return f"bequec ask {self.folder} --answers {sheets if last_sheet_in(sheets) else 'FILE'}"
+
+    def _last_sheet(self) -> int:
+        """The largest number of a sheet that was dealt, lies in the study or came back."""
+        told = [int(self.settings.get("last_sheet", 0)), last_sheet_in(self.path("sheets"))]
+        table = self._answers_table()[0] if self.has_answers() else pd.DataFrame()
+        if "sheet" in table:
+            numbers = pd.to_numeric(table["sheet"], errors="coerce").dropna()
+            told += [int(number) for number in numbers.nlargest(1)]
+        return max(told)
 
     # --- answers -----------------------------------------------------------------------------------------
 
@@ -220,8 +281,8 @@ class Study:
         path = self.path("answers.parquet")
         if not path.exists():
             raise StudyError(
-                f"{self.folder} has no answers yet; collect some with `bequec ask {self.folder} --sheets 120`, "
-                f"then `bequec ask {self.folder} --answers FILE`"
+                f"{self.folder} has no answers yet; collect some with `{self.ask_command}`"
+                + (f", then `bequec ask {self.folder} --answers FILE`" if not self.dealt_until else "")
             )
         try:
             stored = pq.read_table(path)
@@ -249,11 +310,3 @@ class Study:
     def model_is_older_than_answers(self) -> bool:
         """Whether answers came in after the model was learned."""
         return self.path("model.npz").stat().st_mtime < self.path("answers.parquet").stat().st_mtime
-
-    def next_sheet(self) -> int:
-        """The first sheet number that no answer has used."""
-        if not self.has_answers():
-            return 1
-        table, _ = self._answers_table()
-        numbers = pd.to_numeric(table["sheet"], errors="coerce") if "sheet" in table else pd.Series(dtype=float)
-        return int(numbers.max()) + 1 if numbers.notna().any() else 1

@@ -72,7 +72,7 @@ def test_the_whole_journey_with_sheets(photos, capsys):
     assert sum(block["asked"] for block in said["blocks"]) == plan.n_pairs
 
     shutil.rmtree("colours/sheets")
-    assert bequec("ask", "colours", "--sheets", 1000) == 0  # a second round holds only what is still open
+    assert bequec("ask", "colours", "--sheets", 1000, "--again") == 0  # a second round holds only what is still open
     fill_sheets("colours/sheets", same_colour)
     assert bequec("ask", "colours", "--answers", "colours/sheets") == 0
     assert "(100.0 % of the pairs)" in capsys.readouterr().out
@@ -243,8 +243,49 @@ def test_an_unsure_answer_may_change_and_new_sheets_go_on_counting():
     assert bequec("ask", "s", "--answers", "s/sheets") == 0
     assert Study.open("s").answers().n_answers == 400
     shutil.rmtree("s/sheets")
-    assert bequec("ask", "s", "--sheets", 400) == 0
-    assert [path.name for path in Path("s/sheets").iterdir()] == ["sheet-0002.csv"]
+    assert bequec("ask", "s", "--sheets", 400, "--again") == 0
+    assert [path.name for path in Path("s/sheets").iterdir()] == ["sheet-0003.csv"]
+
+
+def test_questions_that_are_out_are_dealt_again_only_on_request(capsys):
+    bequec("plan", 40, "-k", 2, "--groups", 1, "--study", "s")
+    bequec("status", "s")
+    assert "next: bequec ask s --sheets 120" in capsys.readouterr().out
+    assert bequec("ask", "s", "--sheets", 300) == 0
+    assert "780 questions on sheets 1 – 3" in capsys.readouterr().out
+    assert bequec("learn", "s") == 1
+    assert "collect some with `bequec ask s --answers s/sheets`" in capsys.readouterr().err
+    bequec("status", "s")
+    assert "next: bequec ask s --answers s/sheets" in capsys.readouterr().out
+    fill_sheets("s/sheets", lambda left, right: "same", only=1)
+    filled = Path("s/sheets/sheet-0001.csv").read_bytes()
+    assert bequec("ask", "s", "--answers", "s/sheets") == 0
+    capsys.readouterr()
+    assert bequec("ask", "s", "--sheets", 300) == 1
+    told = capsys.readouterr().err
+    assert "all 480 questions of s without an answer went out on sheets already" in told
+    assert "with --again" in told
+    assert bequec("ask", "s", "--sheets", 300, "--again", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["n_questions"], said["first_sheet"], said["last_sheet"], said["n_again"]) == (480, 4, 5, 480)
+    assert [path.name for path in sorted(Path("s/sheets").iterdir())] == [f"sheet-000{n}.csv" for n in range(1, 6)]
+    assert Path("s/sheets/sheet-0001.csv").read_bytes() == filled
+    assert bequec("ask", "s", "--answers", "s/sheets", "--again") == 2
+    assert bequec("learn", "s", "--refine", "none") == 0  # what learning keeps does not undo what dealing kept
+    assert Study.open("s").dealt_until == 780
+    assert bequec("plan", 40, "-k", 2, "--study", "t") == 0
+    assert bequec("ask", "t", "--sheets", 300) == 0
+    assert bequec("plan", 40, "-k", 2, "--study", "t", "--overwrite") == 1
+    assert "t/sheets holds sheets of an earlier plan" in capsys.readouterr().err
+
+
+def test_a_choice_that_another_command_kept_meanwhile_is_kept():
+    bequec("plan", 40, "-k", 2, "--groups", 1, "--study", "s")
+    learning = Study.open("s")
+    bequec("ask", "s", "--sheets", 300)
+    learning.remember(unsure="half")
+    assert Study.open("s").settings["unsure"] == "half"
+    assert Study.open("s").dealt_until == 780
 
 
 def test_answers_handed_in_at_the_same_moment_are_all_kept():

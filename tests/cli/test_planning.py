@@ -144,11 +144,17 @@ def test_extending_keeps_answers_and_question_numbers(capsys):
     said = json.loads(capsys.readouterr().out)
     assert 0 < said["n_new_pairs"] <= 300
     extended = QueryPlan.load("s/plan.json")
+    first_round = {p.name: p.read_bytes() for p in Path("s/sheets").iterdir()}
+    capsys.readouterr()
+    assert bequec("status", "s") == 0
+    assert "next: bequec ask s --sheets 120" in capsys.readouterr().out
+    assert bequec("ask", "s", "--sheets", 1000) == 0  # what is new, and nothing else, though most are not back yet
+    assert {name: Path("s/sheets", name).read_bytes() for name in first_round} == first_round
     answers_to(plan, numbers[300:], "late.csv")  # sheets of the first round
     assert bequec("ask", "s", "--answers", "late.csv") == 0
-    Path("s/sheets").rename("first round")
-    assert bequec("ask", "s", "--sheets", 1000) == 0  # what is new, and nothing else
-    again = pd.concat(pd.read_csv(p, dtype=str) for p in Path("s/sheets").glob("*.csv"))
+    new = [p for p in Path("s/sheets").glob("*.csv") if p.name not in first_round]
+    again = pd.concat(pd.read_csv(p, dtype=str) for p in new)
+    assert again.sheet.astype(int).min() == len(first_round) + 1
     assert len(again) == extended.n_pairs - plan.n_pairs
     assert again.question.astype(int).min() >= plan.n_numbers
     answers_to(extended, again.question.to_numpy(dtype=np.int64), "new.csv")

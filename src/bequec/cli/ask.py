@@ -18,6 +18,9 @@ TABLES = (".csv", ".tsv", ".parquet")
 def ask(
     study: Annotated[Path, typer.Argument(help="The study's folder.")],
     sheets: Annotated[int | None, typer.Option(help="Write question sheets with this many pairs each.")] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="With --sheets: also what is out on earlier sheets, if they were lost.")
+    ] = False,
     answers: Annotated[
         list[Path] | None, typer.Option(help="Read answers from this file, or from all tables in this folder.")
     ] = None,
@@ -39,12 +42,14 @@ def ask(
 
     if sum(option is not None for option in (sheets, answers or None, graph)) != 1:
         raise typer.BadParameter("give one of --sheets, --answers or --graph")
+    if again and sheets is None:
+        raise typer.BadParameter("--again goes with --sheets")
     outside = outside or ("error" if graph is None else "drop")
     if outside not in ("error", "drop"):
         raise typer.BadParameter(f"--outside {outside} is unknown; it is error or drop")
     opened = Study.open(study)
     if sheets is not None:
-        _write_sheets(opened, sheets, seed)
+        _write_sheets(opened, sheets, seed, again=again, json=json)
         return
     sources = [graph] if graph is not None else _files(answers or [])
     unlisted = "unanswered" if graph is None else "no"
@@ -85,20 +90,20 @@ def _what_came(one: "Added") -> str:
     return ", ".join([f"{one.n_added:,} new rows" if one.n_added else "nothing new", *said])
 
 
-def _write_sheets(study: "Study", questions_each: int, seed: int) -> None:
+def _write_sheets(study: "Study", questions_each: int, seed: int, *, again: bool, json: bool) -> None:
     import numpy as np
 
-    from bequec.ask.sheets import unanswered_questions, write_sheets
-
-    questions = unanswered_questions(study.plan, study.answers() if study.has_answers() else None)
-    if not len(questions):
-        raise StudyError(f"every question of {study.folder} is answered; there is nothing left to ask")
+    dealt = study.deal(questions_each, np.random.default_rng(seed), again=again)
     folder = study.path("sheets")
-    rng = np.random.default_rng(seed)
-    n_sheets = write_sheets(folder, study.plan, questions, questions_each, rng, study.next_sheet())
-    say(f"{len(questions):,} questions on {n_sheets} sheets of up to {questions_each} → {folder}")
+    if json:
+        say_json({"study": str(study.folder), "folder": str(folder), **dealt._asdict()})
+        return
+    say(
+        f"{dealt.n_questions:,} questions on sheets {dealt.first_sheet} – {dealt.last_sheet} of up to {questions_each} "
+        f"→ {folder}" + (f"; {dealt.n_again:,} of them went out before" if dealt.n_again else "")
+    )
     say("fill in the column label with same, different or unsure")
-    say(f"next: bequec ask {study.folder} --answers {folder}")
+    say(f"next: {study.ask_command}")
 
 
 def _files(paths: list[Path]) -> list[Path]:

@@ -236,8 +236,8 @@ def _extend(
         f"{n_blocks} new blocks with {n_new:,} pairs: now {extended.n_pairs:,} pairs, "
         f"{100 * extended.share_asked:.1f} % of all → {folder}; earlier questions keep their numbers"
     )
-    if opened.path("sheets").exists():
-        say(f"collect the answers in {opened.path('sheets')} and move the folder away before you write new sheets")
+    if opened.dealt_until:
+        say("sheets that are out stay valid; the next ones hold only the new questions")
     say(f"next: bequec ask {folder} --sheets 120")
 
 
