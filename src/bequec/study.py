@@ -25,6 +25,7 @@ from bequec.ask.tables import answers_from_table
 from bequec.errors import StudyError
 from bequec.files import read_json, whole_file, write_json
 from bequec.plan.query_plan import QueryPlan
+from bequec.study_items import column_by_name
 
 if TYPE_CHECKING:
     from bequec.learn.bequec import BeQuec
@@ -169,7 +170,8 @@ class Study:
         """The items' image files, where items are images."""
         if "image" not in self.items:
             return None
-        return [self.folder / path for path in self.items["image"]]
+        path_of = column_by_name(self.items, "image", self.plan, self.path("items.csv"))
+        return [self.folder / path_of[str(self.plan.name(node))] for node in range(self.plan.n_nodes)]
 
     # --- sheets ------------------------------------------------------------------------------------------
 

@@ -279,6 +279,28 @@ def test_questions_that_are_out_are_dealt_again_only_on_request(capsys):
     assert "t/sheets holds sheets of an earlier plan" in capsys.readouterr().err
 
 
+def test_photos_stay_with_their_names_when_items_csv_is_sorted_anew(photos):
+    bequec("plan", "photos", "-k", 3, "--groups", 3, "--study", "s")
+    study = Study.open("s")
+    assert study.images is not None
+    before = [path.name for path in study.images]
+    assert before == list(study.plan.names or ())
+    items = pd.read_csv("s/items.csv").sample(frac=1, random_state=0)
+    items.to_csv("s/items.csv", index=False)
+    shuffled = Study.open("s").images
+    assert shuffled is not None
+    assert [path.name for path in shuffled] == before
+    for changed, message in (
+        (items.iloc[1:], "items.csv lacks 1 of the plan's items, first"),
+        (pd.concat([items, items.iloc[:1].assign(name="ghost")]), "items that the plan lacks, first 'ghost'"),
+        (pd.concat([items, items.iloc[:1]]), "twice; keep one row per item"),
+        (items.drop(columns="name"), "has no column name"),
+    ):
+        changed.to_csv("s/items.csv", index=False)
+        with pytest.raises(ValueError, match=message):
+            _ = Study.open("s").images
+
+
 def test_a_choice_that_another_command_kept_meanwhile_is_kept():
     bequec("plan", 40, "-k", 2, "--groups", 1, "--study", "s")
     learning = Study.open("s")
