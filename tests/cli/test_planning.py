@@ -54,7 +54,9 @@ def test_the_worked_example_of_the_thirty_villages_runs(capsys):
     extended = QueryPlan.load("survey/plan.json")
     assert extended == names["larger"]
     assert not (extended.asked & forbidden).any()
-    assert {p.name for p in Path("survey/pictures").iterdir()} == {"mask.svg", "stitching_tree.svg"}
+    assert {p.name for p in Path("survey/pictures").iterdir()} == {"plan_mask.svg", "stitching_tree.svg"}
+    drawn = Path("survey/pictures/plan_mask.svg").read_text(encoding="utf-8")
+    assert f"{len(extended.blocks)} blocks asked" in drawn  # of the extended plan, not of the first
 
 
 def test_a_budget_in_money_has_a_cost_sheet(capsys):

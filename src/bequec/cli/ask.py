@@ -98,9 +98,11 @@ def _write_sheets(study: "Study", questions_each: int, seed: int, *, again: bool
     if json:
         say_json({"study": str(study.folder), "folder": str(folder), **dealt._asdict()})
         return
+    one = dealt.first_sheet == dealt.last_sheet
+    where = f"sheet {dealt.first_sheet}" if one else f"sheets {dealt.first_sheet} – {dealt.last_sheet}"
     say(
-        f"{dealt.n_questions:,} questions on sheets {dealt.first_sheet} – {dealt.last_sheet} of up to {questions_each} "
-        f"→ {folder}" + (f"; {dealt.n_again:,} of them went out before" if dealt.n_again else "")
+        f"{dealt.n_questions:,} questions on {where} of up to {questions_each} → {folder}"
+        + (f"; {dealt.n_again:,} of them went out before" if dealt.n_again else "")
     )
     say("fill in the column label with same, different or unsure")
     say(f"next: {study.ask_command}")

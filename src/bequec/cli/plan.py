@@ -214,7 +214,7 @@ def _extend(
     json: bool,
 ) -> None:
     """Add questions to a study without touching those already asked."""
-    from bequec.cli.plan_said import draw_plan, numbers, say_mask
+    from bequec.cli.plan_said import draw_plan, drawn_endings, numbers, say_mask
     from bequec.plan.extension import extend_plan
     from bequec.study import Study
 
@@ -224,8 +224,8 @@ def _extend(
     earlier = opened.plan
     extended = extend_plan(earlier, opened.n_clusters, budget=budget, cost=costs, also=also)
     opened.extend(extended)
-    if pictures is not None:
-        draw_plan(folder, extended, costs, opened.n_clusters, pictures)
+    for ending in sorted({*drawn_endings(folder), *([] if pictures is None else [pictures])}):
+        draw_plan(folder, extended, costs, opened.n_clusters, ending)
     n_new = extended.n_pairs - earlier.n_pairs
     if json:
         say_json({"study": str(folder), "n_new_pairs": n_new, **numbers(extended, budget, costs)})
