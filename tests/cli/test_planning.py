@@ -76,16 +76,16 @@ def test_a_budget_in_money_has_a_cost_sheet(capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--budget", "plenty"], 1, "budget 'plenty' cannot be read"),
-        (["--budget", "40h"], 1, "a budget in hours needs seconds_per_pair (--seconds-per-pair)"),
+        (["--budget", "plenty"], 2, "budget 'plenty' cannot be read"),
+        (["--budget", "40h"], 2, "a budget in hours needs seconds_per_pair (--seconds-per-pair)"),
         (["--budget", "50"], 1, "the smallest budget that would do is"),
-        (["--hourly-pay", "9"], 1, "--hourly-pay say what a budget buys; say --budget, too"),
+        (["--hourly-pay", "9"], 2, "--hourly-pay say what a budget buys; say --budget, too"),
         (["--balance", "2"], 2, "only with --preview"),
         (["--cost", "costs.csv"], 1, "cost belongs to pattern 'cheapest'"),
         (["--cost", "costs.csv", "--pattern", "cheapest"], 1, "say which node is in which (groups=, --group-column)"),
         (["--unaskable", "pairs.csv"], 1, "unaskable names 'zoe', which is no item of the plan"),
-        (["--preview", "--error-rate", "often"], 1, "--error-rate 'often' cannot be read"),
-        (["--preview", "--answers-per-pair", "1.5"], 1, "a whole number of answers per pair, got 1.5"),
+        (["--preview", "--error-rate", "often"], 2, "--error-rate 'often' cannot be read"),
+        (["--preview", "--answers-per-pair", "1.5"], 2, "a whole number of answers per pair, got 1.5"),
         (["--extend", "s"], 2, "-k: for new plans; an extended one keeps what it has"),
     ],
 )
@@ -219,5 +219,5 @@ def test_theory_says_and_confirms_the_sample_size(capsys):
     said = json.loads(capsys.readouterr().out)["proposition_1"]
     assert said["G"] == pytest.approx(7.0e-5, abs=1e-7)
     assert said["share_separable"] >= 0.95
-    for wrong, code in ((["--nu", "a,b"], 1), ([], 2), (["--nu", "1,1", "--picture", "x.png"], 2), (["nowhere"], 1)):
+    for wrong, code in ((["--nu", "a,b"], 2), ([], 2), (["--nu", "1,1", "--picture", "x.png"], 2), (["nowhere"], 1)):
         assert bequec("theory", *wrong) == code

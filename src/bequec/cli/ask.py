@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bequec.cli.choices import Outside
 from bequec.cli.say import progress_bar, say, say_json, warn
 from bequec.errors import StudyError
 
@@ -17,7 +18,7 @@ TABLES = (".csv", ".tsv", ".parquet")
 
 def ask(
     study: Annotated[Path, typer.Argument(help="The study's folder.")],
-    sheets: Annotated[int | None, typer.Option(help="Write question sheets with this many pairs each.")] = None,
+    sheets: Annotated[int | None, typer.Option(min=1, help="Write question sheets with this many pairs each.")] = None,
     again: Annotated[
         bool, typer.Option("--again", help="With --sheets: also what is out on earlier sheets, if they were lost.")
     ] = False,
@@ -28,7 +29,8 @@ def ask(
         Path | None, typer.Option(help="Ask a graph: a list of edges; planned pairs that it lacks are a no.")
     ] = None,
     outside: Annotated[
-        str | None, typer.Option(help="Pairs that the plan does not ask: error (for answers) or drop (for a graph).")
+        Outside | None,
+        typer.Option(help="Pairs that the plan does not ask: error (for answers) or drop (for a graph)."),
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Let new answers correct earlier ones.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the order of questions.")] = 0,
@@ -45,19 +47,16 @@ def ask(
     if again and sheets is None:
         raise typer.BadParameter("--again goes with --sheets")
     outside = outside or ("error" if graph is None else "drop")
-    if outside not in ("error", "drop"):
-        raise typer.BadParameter(f"--outside {outside} is unknown; it is error or drop")
     opened = Study.open(study)
     if sheets is not None:
         _write_sheets(opened, sheets, seed, again=again, json=json)
         return
     sources = [graph] if graph is not None else _files(answers or [])
-    unlisted = "unanswered" if graph is None else "no"
     with progress_bar() as show:
         added = opened.add_answers(
             sources,
-            unlisted=unlisted,  # type: ignore[arg-type]
-            outside=outside,  # type: ignore[arg-type]
+            unlisted="unanswered" if graph is None else "no",
+            outside=outside,
             replace=replace,
             callback=show,
         )

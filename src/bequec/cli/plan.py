@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bequec.cli.choices import Pattern, Picture, Refine
 from bequec.cli.say import say, say_json
 from bequec.errors import PlanError
 
@@ -18,9 +19,11 @@ def plan(
     items: Annotated[
         str | None, typer.Argument(help="A folder of images, a table of items (CSV, Parquet), or a number.")
     ] = None,
-    clusters: Annotated[int | None, typer.Option("-k", "--clusters", help="How many clusters to look for.")] = None,
+    clusters: Annotated[
+        int | None, typer.Option("-k", "--clusters", min=2, help="How many clusters to look for.")
+    ] = None,
     study: Annotated[Path, typer.Option(help="The folder to keep the study in.")] = Path("study"),
-    pattern: Annotated[str, typer.Option(help="diagonal, random, reference, spread or cheapest.")] = "diagonal",
+    pattern: Annotated[Pattern, typer.Option(help="Which blocks to ask.")] = "diagonal",
     groups: Annotated[
         int | None, typer.Option(help="How many groups; by default about 20 % of the pairs are asked.")
     ] = None,
@@ -86,14 +89,12 @@ def plan(
         typer.Option(rich_help_panel="Preview", help="0: one cluster per item (default), 0.2 mostly pure, 1 mixed."),
     ] = None,
     refine: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel="Preview", help="The refinement to learn with: none, subspace (default), posterior."
-        ),
+        Refine | None,
+        typer.Option(rich_help_panel="Preview", help="The refinement to learn with; subspace by default."),
     ] = None,
     tree: Annotated[bool, typer.Option("--tree", help="Show in which order the groups are tied together.")] = False,
     pictures: Annotated[
-        str | None, typer.Option(help="Draw mask and stitching tree into the study: svg, png or pdf.")
+        Picture | None, typer.Option(help="Draw mask and stitching tree into the study, in this format.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random groups.")] = 0,
     overwrite: Annotated[bool, typer.Option(help="Replace a study that has no answers yet.")] = False,
