@@ -5,8 +5,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -23,7 +22,7 @@ from bequec.ask.sheets import last_sheet_in, unanswered_questions, write_sheets
 from bequec.ask.table_files import read_table
 from bequec.ask.tables import answers_from_table
 from bequec.errors import StudyError
-from bequec.files import read_json, whole_file, write_json
+from bequec.files import only_writer, read_json, whole_file, write_json
 from bequec.plan.query_plan import QueryPlan
 from bequec.study_items import column_by_name
 
@@ -121,7 +120,7 @@ class Study:
 
     def remember(self, **settings: object) -> None:
         """Keep a choice that later commands must share."""
-        with self._locked():
+        with only_writer(self.folder):
             self._remember(settings)
 
     def _remember(self, settings: dict[str, object]) -> None:
@@ -133,11 +132,15 @@ class Study:
     @cached_property
     def plan(self) -> QueryPlan:
         """The study's plan."""
+        if not self.path("plan.json").exists():
+            raise StudyError(
+                f"{self.folder} lacks plan.json; restore it from a copy, or plan anew (bequec plan --study)"
+            )
         return QueryPlan.load(self.path("plan.json"))
 
     def extend(self, plan: QueryPlan) -> None:
         """Replace the plan by a larger one whose earlier questions keep their numbers; answers stay as they are."""
-        with self._locked():
+        with only_writer(self.folder):
             earlier = QueryPlan.load(self.path("plan.json"))
             extends = (plan.names, plan.group_names) == (earlier.names, earlier.group_names) and all(
                 np.array_equal(now, before)
@@ -182,7 +185,7 @@ class Study:
 
     def deal(self, questions_each: int, rng: np.random.Generator, *, again: bool = False) -> Dealt:
         """Write sheets of the questions that are neither answered nor out; ``again``: of all without an answer."""
-        with self._locked():
+        with only_writer(self.folder):
             self.__dict__.pop("settings", None)  # another command may have dealt meanwhile
             unanswered = unanswered_questions(self.plan, self.answers() if self.has_answers() else None)
             is_out = unanswered < self.dealt_until
@@ -245,7 +248,7 @@ class Study:
         "unsure" may change; any other only with ``replace``. ``callback(what, done, total)`` is called as files
         are read and added.
         """
-        with self._locked():
+        with only_writer(self.folder):
             earlier, rules = self._answers_table() if self.has_answers() else (None, {"unlisted": unlisted})
             if rules["unlisted"] != unlisted:
                 raise StudyError(
@@ -266,18 +269,6 @@ class Study:
                 answers_from_table(everything, self.plan, unlisted=unlisted)
                 self._write_answers(everything, {"unlisted": unlisted})
         return added
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """One writer at a time: two people may hand in answers at the same moment."""
-        with self.path(".lock").open("w") as lock:
-            try:
-                import fcntl
-            except ImportError:  # not on this system: then the last writer wins
-                yield
-                return
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
 
     def _answers_table(self) -> tuple[pd.DataFrame, dict[str, Any]]:
         path = self.path("answers.parquet")

@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from PIL import Image
 
 from bequec import BeQuec, QueryPlan
 from bequec.cli.main import run
+from bequec.files import write_text
 from bequec.study import Study
 
 
@@ -301,6 +303,35 @@ def test_photos_stay_with_their_names_when_items_csv_is_sorted_anew(photos):
             _ = Study.open("s").images
 
 
+def test_a_study_that_cannot_be_written_to_is_found_out_before_learning(monkeypatch, capsys):
+    bequec("plan", 40, "-k", 2, "--groups", 1, "--study", "s")
+    bequec("ask", "s", "--sheets", 1000)
+    fill_sheets("s/sheets", lambda left, right: "same" if int(left) % 2 == int(right) % 2 else "different")
+    bequec("ask", "s", "--answers", "s/sheets")
+
+    def refuse(*_args, **_kwargs):
+        raise PermissionError(errno.EACCES, "Permission denied", "s/.something-temporary")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    monkeypatch.setattr(BeQuec, "fit", lambda *_: pytest.fail("it began to learn"))
+    capsys.readouterr()
+    for command in (["learn", "s"], ["ask", "s", "--answers", "s/sheets"]):
+        assert bequec(*command) == 1
+        assert "s cannot be written to (Permission denied); check its rights" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("step", ["tempfile.mkstemp", "pathlib.Path.replace"])
+def test_an_error_while_writing_names_the_file_that_was_wanted(step, tmp_path, monkeypatch):
+    def refuse(temporary=None, *_args, **_kwargs):
+        raise PermissionError(errno.EACCES, "Permission denied", str(temporary or tmp_path / ".x"))
+
+    monkeypatch.setattr(step, refuse)
+    with pytest.raises(PermissionError) as caught:
+        write_text(tmp_path / "report.html", "text")
+    assert caught.value.filename == str(tmp_path / "report.html")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_choice_that_another_command_kept_meanwhile_is_kept():
     bequec("plan", 40, "-k", 2, "--groups", 1, "--study", "s")
     learning = Study.open("s")
@@ -394,6 +425,9 @@ def test_studies_are_not_overwritten_and_never_with_answers(capsys):
         (["ask", "fresh", "--answers", "gone.csv"], 1, "cannot read gone.csv: No such file or directory"),
         (["ask", "fresh", "--answers", "empty.csv"], 1, "empty.csv is empty"),
         (["ask", "fresh", "--answers", "latin.csv"], 1, "is not UTF-8"),
+        (["ask", "fresh", "--answers", "no-rows.csv"], 1, "no-rows.csv: no row with a label: columns are left, right"),
+        (["ask", "fresh", "--answers", "wrong.csv"], 1, "wrong.csv: the table has the columns left, rihgt"),
+        (["status", "planless"], 1, "planless lacks plan.json; restore it from a copy, or plan anew"),
         (["ask", "fresh", "--answers", "empty-folder"], 1, "holds no table"),
         (["ask", "fresh", "--sheets", "0"], 2, "Invalid value for .*--sheets"),
         (["frobnicate"], 2, "No such command"),
@@ -403,6 +437,10 @@ def test_mistakes_are_told_in_one_line(arguments, code, message, capsys):
     Path("empty-folder").mkdir()
     Path("empty.csv").write_bytes(b"")
     Path("header.csv").write_text("name,age\n", encoding="utf-8")
+    Path("no-rows.csv").write_text("left,right,label\n", encoding="utf-8")
+    Path("wrong.csv").write_text("left,rihgt,label\n0,1,\n", encoding="utf-8")
+    bequec("plan", 40, "-k", 2, "--groups", 2, "--study", "planless")
+    Path("planless/plan.json").unlink()
     Path("latin.csv").write_bytes("left,right,label\nJosé,b,yes\n".encode("latin-1"))
     Path("ragged.csv").write_text("name,village\np0,v0,\np1,v0,\n", encoding="utf-8")
     Path("twice.csv").write_text("name\n" + "a\nb\n" * 20, encoding="utf-8")

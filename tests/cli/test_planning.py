@@ -117,6 +117,29 @@ def test_forbidden_villages_are_named_with_what_to_paste(capsys):
     assert "× " in capsys.readouterr().out
 
 
+def test_a_price_table_without_one_village_names_it(capsys):
+    command = write_villages()
+    villages = ["Abera", "Bole", "Chala", "Dire"]
+    square = pd.DataFrame(1.0, index=villages, columns=villages)
+    for side, short in (("columns", square.drop(columns="Chala")), ("rows", square.drop(index="Chala"))):
+        short.to_csv("costs.csv", index_label="village")
+        assert bequec(*command, "--pattern", "cheapest", "--cost", "costs.csv") == 1
+        told = capsys.readouterr().err
+        assert f"the cost table's {side} name 3 groups, the plan has 4; missing: Chala; name every group" in told
+
+
+@pytest.mark.parametrize("table_format", ["csv", "parquet"])
+def test_an_empty_cell_in_the_group_column_is_named(table_format, capsys):
+    command = write_villages()
+    people = pd.read_csv("people.csv")
+    people.loc[6, "village"] = None
+    path = f"people.{table_format}"
+    people.to_csv(path, index=False) if table_format == "csv" else people.to_parquet(path)
+    command[1] = path
+    assert bequec(*command) == 1
+    assert f"{path}, row 7: the village of 'p6' is empty (1 such rows)" in capsys.readouterr().err
+
+
 def answers_to(plan, numbers, path):
     from bequec.plan.pairs import pairs_numbered
 

@@ -27,6 +27,7 @@ def learn(
 
     Example: bequec learn dogs
     """
+    from bequec.files import check_writable
     from bequec.learn.bequec import BeQuec
     from bequec.study import Study
 
@@ -34,6 +35,7 @@ def learn(
     if jobs == 0:
         raise typer.BadParameter("--jobs 0: nobody works; give 1, or -1 for all cores")
     answers = opened.answers(unsure=unsure)
+    check_writable(opened.folder)
     with progress_bar() as show:
         model = BeQuec(
             opened.n_clusters if clusters is None else clusters,

@@ -189,12 +189,22 @@ def plan(
 
 def _wish(items: str, study: Path, group_column: str | None, unaskable: Path | None) -> dict[str, Any]:
     """What the items say about the plan: how many, their names and groups, and the pairs that cannot be asked."""
+    import numpy as np
+
     from bequec.cli.items import read_items
     from bequec.cli.plan_options import read_unaskable
 
     table = read_items(items, study)
     if group_column is not None and group_column not in table:
         raise PlanError(f"{items} has no column {group_column!r}; its columns are {', '.join(table.columns)}")
+    if group_column is not None:
+        empty = np.flatnonzero(table[group_column].isna() | (table[group_column].astype(str).str.strip() == ""))
+        if len(empty):
+            at = int(empty[0])
+            raise PlanError(
+                f"{items}, row {at + 1}: the {group_column} of {table['name'].iloc[at]!r} is empty "
+                f"({len(empty)} such rows); say in the column {group_column} which group every item is in"
+            )
     return {
         "items": table,
         "n_nodes": len(table),
