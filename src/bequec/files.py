@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bequec.errors import BequecError
+from bequec.errors import BequecError, StudyError
 
 
 @contextmanager
@@ -16,7 +16,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path that takes the place of ``path`` only if the block succeeds."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    except OSError as reason:  # the temporary file means nothing to anybody: name the one that was wanted
+        raise OSError(reason.errno, reason.strerror, str(path)) from reason
     os.close(handle)
     temporary = Path(name)
     try:
@@ -26,8 +29,38 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
+    except OSError as reason:
+        if reason.filename != name:
+            raise
+        raise OSError(reason.errno, reason.strerror, str(path)) from reason
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_writable(folder: Path) -> None:
+    """Find out before long work whether its result can be kept in a study's folder."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as reason:
+        raise StudyError(
+            f"{folder} cannot be written to ({reason.strerror}); check its rights and the free space, "
+            "or work on a copy of the folder"
+        ) from reason
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """One writer of a study at a time: two people may hand in answers at the same moment."""
+    check_writable(folder)
+    with (folder / ".lock").open("w") as lock:
+        try:
+            import fcntl
+        except ImportError:  # not on this system: then the last writer wins
+            yield
+            return
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

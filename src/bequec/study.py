@@ -1,12 +1,11 @@
 """A study is a folder: plan.json, items.csv, answers.parquet, model.npz, report.html.
 
-``study.json`` says how many clusters the study looks for.
+``study.json`` says how many clusters the study looks for, and which questions went out on sheets.
 """
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -17,13 +16,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bequec.ask.answers import Answers
-from bequec.ask.records import has_label, merge_answers, standard_rows
-from bequec.ask.sheets import check_sheet
+from bequec.ask.handed_in import named_in_errors, read_handed_in
+from bequec.ask.records import AnswerRecords
+from bequec.ask.sheets import last_sheet_in, unanswered_questions, write_sheets
 from bequec.ask.table_files import read_table
-from bequec.ask.tables import answers_from_table, parse_table
-from bequec.errors import AnswersError, StudyError
-from bequec.files import read_json, whole_file, write_json
+from bequec.ask.tables import answers_from_table
+from bequec.errors import StudyError
+from bequec.files import only_writer, read_json, whole_file, write_json
 from bequec.plan.query_plan import QueryPlan
+from bequec.study_items import column_by_name
 
 if TYPE_CHECKING:
     from bequec.learn.bequec import BeQuec
@@ -41,6 +42,15 @@ class Added(NamedTuple):
     n_known: int
     n_dropped: int
     n_changed: int
+
+
+class Dealt(NamedTuple):
+    """What went out: how many questions, on which sheets, and how many of them had gone out before."""
+
+    n_questions: int
+    first_sheet: int
+    last_sheet: int
+    n_again: int
 
 
 class Study:
@@ -68,6 +78,8 @@ class Study:
             raise StudyError(f"{folder} already holds answers to another plan; choose another folder (--study)")
         if study.path("study.json").exists() and not overwrite:
             raise StudyError(f"{folder} is already a study; choose another folder (--study), or say --overwrite")
+        if last_sheet_in(study.path("sheets")):
+            raise StudyError(f"{study.path('sheets')} holds sheets of an earlier plan; move or remove the folder first")
         with whole_file(study.path("items.csv")) as temporary:
             items.to_csv(temporary, index=False)
         plan.save(study.path("plan.json"))
@@ -108,6 +120,11 @@ class Study:
 
     def remember(self, **settings: object) -> None:
         """Keep a choice that later commands must share."""
+        with only_writer(self.folder):
+            self._remember(settings)
+
+    def _remember(self, settings: dict[str, object]) -> None:
+        self.__dict__.pop("settings", None)  # another command may have kept something meanwhile
         value = {**self.settings, **settings}
         write_json(self.path("study.json"), value)
         self.__dict__["settings"] = value
@@ -115,11 +132,15 @@ class Study:
     @cached_property
     def plan(self) -> QueryPlan:
         """The study's plan."""
+        if not self.path("plan.json").exists():
+            raise StudyError(
+                f"{self.folder} lacks plan.json; restore it from a copy, or plan anew (bequec plan --study)"
+            )
         return QueryPlan.load(self.path("plan.json"))
 
     def extend(self, plan: QueryPlan) -> None:
         """Replace the plan by a larger one whose earlier questions keep their numbers; answers stay as they are."""
-        with self._locked():
+        with only_writer(self.folder):
             earlier = QueryPlan.load(self.path("plan.json"))
             extends = (plan.names, plan.group_names) == (earlier.names, earlier.group_names) and all(
                 np.array_equal(now, before)
@@ -152,7 +173,52 @@ class Study:
         """The items' image files, where items are images."""
         if "image" not in self.items:
             return None
-        return [self.folder / path for path in self.items["image"]]
+        path_of = column_by_name(self.items, "image", self.plan, self.path("items.csv"))
+        return [self.folder / path_of[str(self.plan.name(node))] for node in range(self.plan.n_nodes)]
+
+    # --- sheets ------------------------------------------------------------------------------------------
+
+    @property
+    def dealt_until(self) -> int:
+        """Questions with smaller numbers are answered or went out; those of an extension have larger ones."""
+        return int(self.settings.get("dealt_until", 0))
+
+    def deal(self, questions_each: int, rng: np.random.Generator, *, again: bool = False) -> Dealt:
+        """Write sheets of the questions that are neither answered nor out; ``again``: of all without an answer."""
+        with only_writer(self.folder):
+            self.__dict__.pop("settings", None)  # another command may have dealt meanwhile
+            unanswered = unanswered_questions(self.plan, self.answers() if self.has_answers() else None)
+            is_out = unanswered < self.dealt_until
+            if not len(unanswered):
+                raise StudyError(f"every question of {self.folder} is answered; there is nothing left to ask")
+            if is_out.all() and not again:
+                raise StudyError(
+                    f"all {len(unanswered):,} questions of {self.folder} without an answer went out on sheets already; "
+                    f"hand them in with `{self.ask_command}`, or deal them anew on other sheets with --again"
+                )
+            questions = unanswered if again else unanswered[~is_out]
+            first = self._last_sheet() + 1
+            n_sheets = write_sheets(self.path("sheets"), self.plan, questions, questions_each, rng, first)
+            last = first + n_sheets - 1
+            self._remember({"last_sheet": last, "dealt_until": self.plan.n_numbers})
+        return Dealt(len(questions), first, last, int(is_out.sum()) if again else 0)
+
+    @property
+    def ask_command(self) -> str:
+        """How to go on asking: questions out, or answers in."""
+        if self.dealt_until < self.plan.n_numbers and (self.dealt_until or not self.has_answers()):
+            return f"bequec ask {self.folder} --sheets 120"
+        sheets = self.path("sheets")
+        return f"bequec ask {self.folder} --answers {sheets if last_sheet_in(sheets) else 'FILE'}"
+
+    def _last_sheet(self) -> int:
+        """The largest number of a sheet that was dealt, lies in the study or came back."""
+        told = [int(self.settings.get("last_sheet", 0)), last_sheet_in(self.path("sheets"))]
+        table = self._answers_table()[0] if self.has_answers() else pd.DataFrame()
+        if "sheet" in table:
+            numbers = pd.to_numeric(table["sheet"], errors="coerce").dropna()
+            told += [int(number) for number in numbers.nlargest(1)]
+        return max(told)
 
     # --- answers -----------------------------------------------------------------------------------------
 
@@ -173,67 +239,43 @@ class Study:
         unlisted: Literal["unanswered", "no"] = "unanswered",
         outside: Literal["error", "drop"] = "error",
         replace: bool = False,
+        callback: Callable[[str, int, int], None] | None = None,
     ) -> list[Added]:
         """Add files of answers to the study's table, all of them or none, with all their columns.
 
         A row that does not belong refuses everything. Rows without a label are left out, and so are answers that
         are already here, so that a file can be handed in again after more was filled in. An answer that was
-        "unsure" may change; any other only with ``replace``.
+        "unsure" may change; any other only with ``replace``. ``callback(what, done, total)`` is called as files
+        are read and added.
         """
-        with self._locked():
+        with only_writer(self.folder):
             earlier, rules = self._answers_table() if self.has_answers() else (None, {"unlisted": unlisted})
             if rules["unlisted"] != unlisted:
                 raise StudyError(
                     f"{self.folder} holds {'a graph' if rules['unlisted'] == 'no' else 'answers to questions'}; "
                     "a graph and answers to questions cannot be mixed, start another study for one of them"
                 )
-            everything, added = earlier, []
-            for source in map(Path, sources):
-                try:
-                    everything, one = self._add_file(everything, source, unlisted, outside, replace)
-                except AnswersError as reason:
-                    told = str(reason)
-                    raise AnswersError(told if str(source) in told else f"{source}: {told}") from reason
-                added.append(one)
-            if everything is not None and any(one.n_added + one.n_changed for one in added):
+            records, added = AnswerRecords(earlier, replace=replace), []
+            show = callback or (lambda *_: None)
+            for one in read_handed_in(sources, self.plan, unlisted=unlisted, outside=outside, callback=show):
+                with named_in_errors(one.source):
+                    n_new, n_changed = records.add(one.rows) if len(one.rows) else (0, 0)
+                n_known = len(one.rows) - n_new - n_changed
+                added.append(Added(one.source, n_new, one.n_empty, n_known, one.n_dropped, n_changed))
+                show("adding answers", len(added), len(sources))
+            if any(one.n_added + one.n_changed for one in added):
+                everything = records.table()
                 # Read it as it will be read later, before it takes the place of what is there.
                 answers_from_table(everything, self.plan, unlisted=unlisted)
                 self._write_answers(everything, {"unlisted": unlisted})
         return added
 
-    def _add_file(
-        self, earlier: pd.DataFrame | None, source: Path, unlisted: str, outside: str, replace: bool
-    ) -> tuple[pd.DataFrame | None, Added]:
-        table = read_table(source)
-        filled = table[has_label(table)]
-        n_empty = len(table) - len(filled)
-        if filled.empty:
-            return earlier, Added(source, 0, n_empty, 0, 0, 0)
-        parsed = parse_table(filled, self.plan, unlisted=unlisted, outside=outside)
-        check_sheet(parsed.rows, self.plan, parsed.left, parsed.right)
-        rows = standard_rows(parsed, self.plan)
-        everything, n_new, n_changed = merge_answers(earlier, rows, replace=replace)
-        n_known = len(rows) - n_new - n_changed
-        return everything, Added(source, n_new, n_empty, n_known, len(filled) - len(rows), n_changed)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """One writer at a time: two people may hand in answers at the same moment."""
-        with self.path(".lock").open("w") as lock:
-            try:
-                import fcntl
-            except ImportError:  # not on this system: then the last writer wins
-                yield
-                return
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-
     def _answers_table(self) -> tuple[pd.DataFrame, dict[str, Any]]:
         path = self.path("answers.parquet")
         if not path.exists():
             raise StudyError(
-                f"{self.folder} has no answers yet; collect some with `bequec ask {self.folder} --sheets 120`, "
-                f"then `bequec ask {self.folder} --answers FILE`"
+                f"{self.folder} has no answers yet; collect some with `{self.ask_command}`"
+                + (f", then `bequec ask {self.folder} --answers FILE`" if not self.dealt_until else "")
             )
         try:
             stored = pq.read_table(path)
@@ -261,11 +303,3 @@ class Study:
     def model_is_older_than_answers(self) -> bool:
         """Whether answers came in after the model was learned."""
         return self.path("model.npz").stat().st_mtime < self.path("answers.parquet").stat().st_mtime
-
-    def next_sheet(self) -> int:
-        """The first sheet number that no answer has used."""
-        if not self.has_answers():
-            return 1
-        table, _ = self._answers_table()
-        numbers = pd.to_numeric(table["sheet"], errors="coerce") if "sheet" in table else pd.Series(dtype=float)
-        return int(numbers.max()) + 1 if numbers.notna().any() else 1

@@ -141,7 +141,11 @@ def test_tables_go_out_and_come_back(data):
             "has the columns a, b, label; it needs left, right",
         ),
         (table(["ann", "yes"], columns=["task", "label"]), "row 1: task 'ann' names no pair"),
-        (table([999, "yes"], columns=["task", "label"]), "there is no question number 999"),
+        (
+            table(["ann|bob", "yes"], ["ann-cy", "no"], columns=["task", "label"]),
+            "row 2: task 'ann-cy' names no pair; use 'left|right'",
+        ),
+        (table([1, "yes"], [999, "yes"], columns=["task", "label"]), "row 2: task '999' is no question of the plan"),
         (
             table(["ann", "bob", 1, 0], columns=["left", "right", "label", "n_answers"]),
             "n_answers is .*0.*positive number",
@@ -161,6 +165,7 @@ def test_bad_rows_are_named(two_villages, rows, message):
         ("latin.csv", "left,right,label\nJosé,bob,yes\n".encode("latin-1"), "is not UTF-8 text"),
         ("utf16.csv", "left,right,label\nann,bob,yes\n".encode("utf-16"), "is not UTF-8 text"),
         ("ragged.csv", b'left,right,label\nann,bob,yes,no,"maybe\n', "is not a table"),
+        ("twice.csv", b"left,right,label,label\nann,bob,yes,no\n", "has several columns 'label'; keep one"),
         ("not.parquet", b"left,right,label\n", "is not a Parquet file|cannot read"),
     ],
 )

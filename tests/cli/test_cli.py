@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from PIL import Image
 
 from bequec import BeQuec, QueryPlan
 from bequec.cli.main import run
+from bequec.files import write_text
 from bequec.study import Study
 
 
@@ -72,7 +74,7 @@ def test_the_whole_journey_with_sheets(photos, capsys):
     assert sum(block["asked"] for block in said["blocks"]) == plan.n_pairs
 
     shutil.rmtree("colours/sheets")
-    assert bequec("ask", "colours", "--sheets", 1000) == 0  # a second round holds only what is still open
+    assert bequec("ask", "colours", "--sheets", 1000, "--again") == 0  # a second round holds only what is still open
     fill_sheets("colours/sheets", same_colour)
     assert bequec("ask", "colours", "--answers", "colours/sheets") == 0
     assert "(100.0 % of the pairs)" in capsys.readouterr().out
@@ -165,6 +167,20 @@ def test_sheets_come_back_in_any_order_and_number_but_count_once(photos, capsys)
     assert Study.open("s").answers().n_answers == 150
 
 
+def test_a_folder_is_read_whatever_the_case_of_its_endings_and_what_is_not_read_is_named(capsys):
+    bequec("plan", 40, "-k", 2, "--groups", 1, "--study", "s")
+    Path("filled").mkdir()
+    for number, name in enumerate(("a.CSV", "b.csv", "c.Tsv")):
+        row = pd.DataFrame({"left": [number], "right": [number + 1], "label": ["same"]})
+        row.to_csv(f"filled/{name}", index=False, sep="\t" if name == "c.Tsv" else ",")
+    Path("filled/monday.xlsx").write_bytes(b"PK")
+    Path("filled/.DS_Store").write_bytes(b"")
+    capsys.readouterr()
+    assert bequec("ask", "s", "--answers", "filled") == 0
+    assert Study.open("s").answers().n_answers == 3
+    assert capsys.readouterr().err == "bequec: not read: monday.xlsx; save it as CSV UTF-8\n"
+
+
 @pytest.mark.parametrize("first", range(5))
 @pytest.mark.parametrize("second", range(5))
 def test_every_mix_of_file_formats_stays_readable(first, second):
@@ -229,8 +245,100 @@ def test_an_unsure_answer_may_change_and_new_sheets_go_on_counting():
     assert bequec("ask", "s", "--answers", "s/sheets") == 0
     assert Study.open("s").answers().n_answers == 400
     shutil.rmtree("s/sheets")
-    assert bequec("ask", "s", "--sheets", 400) == 0
-    assert [path.name for path in Path("s/sheets").iterdir()] == ["sheet-0002.csv"]
+    assert bequec("ask", "s", "--sheets", 400, "--again") == 0
+    assert [path.name for path in Path("s/sheets").iterdir()] == ["sheet-0003.csv"]
+
+
+def test_questions_that_are_out_are_dealt_again_only_on_request(capsys):
+    bequec("plan", 40, "-k", 2, "--groups", 1, "--study", "s")
+    bequec("status", "s")
+    assert "next: bequec ask s --sheets 120" in capsys.readouterr().out
+    assert bequec("ask", "s", "--sheets", 300) == 0
+    assert "780 questions on sheets 1 – 3" in capsys.readouterr().out
+    assert bequec("learn", "s") == 1
+    assert "collect some with `bequec ask s --answers s/sheets`" in capsys.readouterr().err
+    bequec("status", "s")
+    assert "next: bequec ask s --answers s/sheets" in capsys.readouterr().out
+    fill_sheets("s/sheets", lambda left, right: "same", only=1)
+    filled = Path("s/sheets/sheet-0001.csv").read_bytes()
+    assert bequec("ask", "s", "--answers", "s/sheets") == 0
+    capsys.readouterr()
+    assert bequec("ask", "s", "--sheets", 300) == 1
+    told = capsys.readouterr().err
+    assert "all 480 questions of s without an answer went out on sheets already" in told
+    assert "with --again" in told
+    assert bequec("ask", "s", "--sheets", 300, "--again", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["n_questions"], said["first_sheet"], said["last_sheet"], said["n_again"]) == (480, 4, 5, 480)
+    assert [path.name for path in sorted(Path("s/sheets").iterdir())] == [f"sheet-000{n}.csv" for n in range(1, 6)]
+    assert Path("s/sheets/sheet-0001.csv").read_bytes() == filled
+    assert bequec("ask", "s", "--answers", "s/sheets", "--again") == 2
+    assert bequec("learn", "s", "--refine", "none") == 0  # what learning keeps does not undo what dealing kept
+    assert Study.open("s").dealt_until == 780
+    assert bequec("plan", 40, "-k", 2, "--study", "t") == 0
+    assert bequec("ask", "t", "--sheets", 300) == 0
+    assert bequec("plan", 40, "-k", 2, "--study", "t", "--overwrite") == 1
+    assert "t/sheets holds sheets of an earlier plan" in capsys.readouterr().err
+
+
+def test_photos_stay_with_their_names_when_items_csv_is_sorted_anew(photos):
+    bequec("plan", "photos", "-k", 3, "--groups", 3, "--study", "s")
+    study = Study.open("s")
+    assert study.images is not None
+    before = [path.name for path in study.images]
+    assert before == list(study.plan.names or ())
+    items = pd.read_csv("s/items.csv").sample(frac=1, random_state=0)
+    items.to_csv("s/items.csv", index=False)
+    shuffled = Study.open("s").images
+    assert shuffled is not None
+    assert [path.name for path in shuffled] == before
+    for changed, message in (
+        (items.iloc[1:], "items.csv lacks 1 of the plan's items, first"),
+        (pd.concat([items, items.iloc[:1].assign(name="ghost")]), "items that the plan lacks, first 'ghost'"),
+        (pd.concat([items, items.iloc[:1]]), "twice; keep one row per item"),
+        (items.drop(columns="name"), "has no column name"),
+    ):
+        changed.to_csv("s/items.csv", index=False)
+        with pytest.raises(ValueError, match=message):
+            _ = Study.open("s").images
+
+
+def test_a_study_that_cannot_be_written_to_is_found_out_before_learning(monkeypatch, capsys):
+    bequec("plan", 40, "-k", 2, "--groups", 1, "--study", "s")
+    bequec("ask", "s", "--sheets", 1000)
+    fill_sheets("s/sheets", lambda left, right: "same" if int(left) % 2 == int(right) % 2 else "different")
+    bequec("ask", "s", "--answers", "s/sheets")
+
+    def refuse(*_args, **_kwargs):
+        raise PermissionError(errno.EACCES, "Permission denied", "s/.something-temporary")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    monkeypatch.setattr(BeQuec, "fit", lambda *_: pytest.fail("it began to learn"))
+    capsys.readouterr()
+    for command in (["learn", "s"], ["ask", "s", "--answers", "s/sheets"]):
+        assert bequec(*command) == 1
+        assert "s cannot be written to (Permission denied); check its rights" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("step", ["tempfile.mkstemp", "pathlib.Path.replace"])
+def test_an_error_while_writing_names_the_file_that_was_wanted(step, tmp_path, monkeypatch):
+    def refuse(temporary=None, *_args, **_kwargs):
+        raise PermissionError(errno.EACCES, "Permission denied", str(temporary or tmp_path / ".x"))
+
+    monkeypatch.setattr(step, refuse)
+    with pytest.raises(PermissionError) as caught:
+        write_text(tmp_path / "report.html", "text")
+    assert caught.value.filename == str(tmp_path / "report.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_choice_that_another_command_kept_meanwhile_is_kept():
+    bequec("plan", 40, "-k", 2, "--groups", 1, "--study", "s")
+    learning = Study.open("s")
+    bequec("ask", "s", "--sheets", 300)
+    learning.remember(unsure="half")
+    assert Study.open("s").settings["unsure"] == "half"
+    assert Study.open("s").dealt_until == 780
 
 
 def test_answers_handed_in_at_the_same_moment_are_all_kept():
@@ -288,14 +396,22 @@ def test_studies_are_not_overwritten_and_never_with_answers(capsys):
     ("arguments", "code", "message"),
     [
         (["plan", "nowhere", "-k", "3"], 1, "'nowhere' is neither a folder of images, nor a table of items"),
-        (["plan", "100", "-k", "1"], 1, "n_clusters=1 is too small"),
+        (["plan", "100", "-k", "1"], 2, "Invalid value for .*--clusters"),
         (["plan", "10", "-k", "9"], 1, "10 nodes are too few for 9 clusters"),
         (["plan", "99999999999", "-k", "2"], 1, "more than fits in memory"),
         (["plan", "100", "-k", "3", "--seed", "-1"], 2, "Invalid value for '--seed'"),
-        (["learn", "fresh", "--jobs", "0"], 1, "has no answers yet"),
+        (["learn", "fresh", "--jobs", "0"], 2, "nobody works; give 1, or -1 for all cores"),
+        (["learn", "fresh", "--refine", "foo"], 2, "'foo' is not one of 'none', 'subspace', 'posterior'"),
+        (["learn", "fresh", "--time-limit", "-1"], 2, "Invalid value for .*--time-limit"),
+        (["learn", "fresh", "-k", "1"], 2, "Invalid value for .*--clusters"),
+        (["learn", "fresh", "--unsure", "foo"], 2, "'foo' is not one of 'unanswered', 'half'"),
+        (["look", "fresh", "--pictures", "gif"], 2, "'gif' is not one of 'svg', 'png', 'pdf'"),
+        (["plan", "100", "-k", "3", "--pictures", "gif"], 2, "'gif' is not one of 'svg', 'png', 'pdf'"),
+        (["ask", "fresh", "--answers", "a.csv", "--outside", "foo"], 2, "'foo' is not one of 'error', 'drop'"),
+        (["compare", "fresh", "--truth", "t.csv", "--methods", "foo"], 2, "--methods foo: unknown; choose from bequec"),
         (["plan", "ragged.csv", "-k", "2"], 1, "some rows have more fields than the header"),
-        (["plan", "100", "-k", "3", "--pattern", "zigzag"], 1, "pattern='zigzag' is unknown"),
-        (["plan", "100", "-k", "3", "--also", "1"], 1, "--also '1' is not a block"),
+        (["plan", "100", "-k", "3", "--pattern", "zigzag"], 2, "'zigzag' is not one of 'diagonal', 'random'"),
+        (["plan", "100", "-k", "3", "--also", "1"], 2, "--also '1' is not a block"),
         (["plan", "100"], 2, "Missing option"),
         (["plan", "empty-folder", "-k", "3"], 1, "holds no image"),
         (["plan", "empty.csv", "-k", "3"], 1, "is empty"),
@@ -309,8 +425,11 @@ def test_studies_are_not_overwritten_and_never_with_answers(capsys):
         (["ask", "fresh", "--answers", "gone.csv"], 1, "cannot read gone.csv: No such file or directory"),
         (["ask", "fresh", "--answers", "empty.csv"], 1, "empty.csv is empty"),
         (["ask", "fresh", "--answers", "latin.csv"], 1, "is not UTF-8"),
+        (["ask", "fresh", "--answers", "no-rows.csv"], 1, "no-rows.csv: no row with a label: columns are left, right"),
+        (["ask", "fresh", "--answers", "wrong.csv"], 1, "wrong.csv: the table has the columns left, rihgt"),
+        (["status", "planless"], 1, "planless lacks plan.json; restore it from a copy, or plan anew"),
         (["ask", "fresh", "--answers", "empty-folder"], 1, "holds no table"),
-        (["ask", "fresh", "--sheets", "0"], 1, "0 questions a sheet: give at least 1"),
+        (["ask", "fresh", "--sheets", "0"], 2, "Invalid value for .*--sheets"),
         (["frobnicate"], 2, "No such command"),
     ],
 )  # fmt: skip
@@ -318,6 +437,10 @@ def test_mistakes_are_told_in_one_line(arguments, code, message, capsys):
     Path("empty-folder").mkdir()
     Path("empty.csv").write_bytes(b"")
     Path("header.csv").write_text("name,age\n", encoding="utf-8")
+    Path("no-rows.csv").write_text("left,right,label\n", encoding="utf-8")
+    Path("wrong.csv").write_text("left,rihgt,label\n0,1,\n", encoding="utf-8")
+    bequec("plan", 40, "-k", 2, "--groups", 2, "--study", "planless")
+    Path("planless/plan.json").unlink()
     Path("latin.csv").write_bytes("left,right,label\nJosé,b,yes\n".encode("latin-1"))
     Path("ragged.csv").write_text("name,village\np0,v0,\np1,v0,\n", encoding="utf-8")
     Path("twice.csv").write_text("name\n" + "a\nb\n" * 20, encoding="utf-8")

@@ -54,7 +54,9 @@ def test_the_worked_example_of_the_thirty_villages_runs(capsys):
     extended = QueryPlan.load("survey/plan.json")
     assert extended == names["larger"]
     assert not (extended.asked & forbidden).any()
-    assert {p.name for p in Path("survey/pictures").iterdir()} == {"mask.svg", "stitching_tree.svg"}
+    assert {p.name for p in Path("survey/pictures").iterdir()} == {"plan_mask.svg", "stitching_tree.svg"}
+    drawn = Path("survey/pictures/plan_mask.svg").read_text(encoding="utf-8")
+    assert f"{len(extended.blocks)} blocks asked" in drawn  # of the extended plan, not of the first
 
 
 def test_a_budget_in_money_has_a_cost_sheet(capsys):
@@ -74,16 +76,16 @@ def test_a_budget_in_money_has_a_cost_sheet(capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--budget", "plenty"], 1, "budget 'plenty' cannot be read"),
-        (["--budget", "40h"], 1, "a budget in hours needs seconds_per_pair (--seconds-per-pair)"),
+        (["--budget", "plenty"], 2, "budget 'plenty' cannot be read"),
+        (["--budget", "40h"], 2, "a budget in hours needs seconds_per_pair (--seconds-per-pair)"),
         (["--budget", "50"], 1, "the smallest budget that would do is"),
-        (["--hourly-pay", "9"], 1, "--hourly-pay say what a budget buys; say --budget, too"),
+        (["--hourly-pay", "9"], 2, "--hourly-pay say what a budget buys; say --budget, too"),
         (["--balance", "2"], 2, "only with --preview"),
         (["--cost", "costs.csv"], 1, "cost belongs to pattern 'cheapest'"),
         (["--cost", "costs.csv", "--pattern", "cheapest"], 1, "say which node is in which (groups=, --group-column)"),
         (["--unaskable", "pairs.csv"], 1, "unaskable names 'zoe', which is no item of the plan"),
-        (["--preview", "--error-rate", "often"], 1, "--error-rate 'often' cannot be read"),
-        (["--preview", "--answers-per-pair", "1.5"], 1, "a whole number of answers per pair, got 1.5"),
+        (["--preview", "--error-rate", "often"], 2, "--error-rate 'often' cannot be read"),
+        (["--preview", "--answers-per-pair", "1.5"], 2, "a whole number of answers per pair, got 1.5"),
         (["--extend", "s"], 2, "-k: for new plans; an extended one keeps what it has"),
     ],
 )
@@ -115,6 +117,29 @@ def test_forbidden_villages_are_named_with_what_to_paste(capsys):
     assert "× " in capsys.readouterr().out
 
 
+def test_a_price_table_without_one_village_names_it(capsys):
+    command = write_villages()
+    villages = ["Abera", "Bole", "Chala", "Dire"]
+    square = pd.DataFrame(1.0, index=villages, columns=villages)
+    for side, short in (("columns", square.drop(columns="Chala")), ("rows", square.drop(index="Chala"))):
+        short.to_csv("costs.csv", index_label="village")
+        assert bequec(*command, "--pattern", "cheapest", "--cost", "costs.csv") == 1
+        told = capsys.readouterr().err
+        assert f"the cost table's {side} name 3 groups, the plan has 4; missing: Chala; name every group" in told
+
+
+@pytest.mark.parametrize("table_format", ["csv", "parquet"])
+def test_an_empty_cell_in_the_group_column_is_named(table_format, capsys):
+    command = write_villages()
+    people = pd.read_csv("people.csv")
+    people.loc[6, "village"] = None
+    path = f"people.{table_format}"
+    people.to_csv(path, index=False) if table_format == "csv" else people.to_parquet(path)
+    command[1] = path
+    assert bequec(*command) == 1
+    assert f"{path}, row 7: the village of 'p6' is empty (1 such rows)" in capsys.readouterr().err
+
+
 def answers_to(plan, numbers, path):
     from bequec.plan.pairs import pairs_numbered
 
@@ -144,11 +169,17 @@ def test_extending_keeps_answers_and_question_numbers(capsys):
     said = json.loads(capsys.readouterr().out)
     assert 0 < said["n_new_pairs"] <= 300
     extended = QueryPlan.load("s/plan.json")
+    first_round = {p.name: p.read_bytes() for p in Path("s/sheets").iterdir()}
+    capsys.readouterr()
+    assert bequec("status", "s") == 0
+    assert "next: bequec ask s --sheets 120" in capsys.readouterr().out
+    assert bequec("ask", "s", "--sheets", 1000) == 0  # what is new, and nothing else, though most are not back yet
+    assert {name: Path("s/sheets", name).read_bytes() for name in first_round} == first_round
     answers_to(plan, numbers[300:], "late.csv")  # sheets of the first round
     assert bequec("ask", "s", "--answers", "late.csv") == 0
-    Path("s/sheets").rename("first round")
-    assert bequec("ask", "s", "--sheets", 1000) == 0  # what is new, and nothing else
-    again = pd.concat(pd.read_csv(p, dtype=str) for p in Path("s/sheets").glob("*.csv"))
+    new = [p for p in Path("s/sheets").glob("*.csv") if p.name not in first_round]
+    again = pd.concat(pd.read_csv(p, dtype=str) for p in new)
+    assert again.sheet.astype(int).min() == len(first_round) + 1
     assert len(again) == extended.n_pairs - plan.n_pairs
     assert again.question.astype(int).min() >= plan.n_numbers
     answers_to(extended, again.question.to_numpy(dtype=np.int64), "new.csv")
@@ -211,5 +242,5 @@ def test_theory_says_and_confirms_the_sample_size(capsys):
     said = json.loads(capsys.readouterr().out)["proposition_1"]
     assert said["G"] == pytest.approx(7.0e-5, abs=1e-7)
     assert said["share_separable"] >= 0.95
-    for wrong, code in ((["--nu", "a,b"], 1), ([], 2), (["--nu", "1,1", "--picture", "x.png"], 2), (["nowhere"], 1)):
+    for wrong, code in ((["--nu", "a,b"], 2), ([], 2), (["--nu", "1,1", "--picture", "x.png"], 2), (["nowhere"], 1)):
         assert bequec("theory", *wrong) == code

@@ -121,6 +121,57 @@ def test_the_verdict_follows_the_quality_of_the_data():
     assert verdict.sentence.startswith("Do not rely on this yet: memberships are off by about")
 
 
+def answered(plan, label, *, share=1.0):
+    """Answers by label, of a share of the pairs."""
+    known = np.triu(np.random.default_rng(0).random((plan.n_nodes, plan.n_nodes)) < share, 1)
+    known = (known | known.T) & plan.asked[np.ix_(plan.group_of, plan.group_of)]
+    return Answers.from_counts(plan, ((label[:, None] == label) & known).astype(float), known.astype(float))
+
+
+@pytest.mark.parametrize("n_same", [0, 1])
+def test_where_nothing_is_told_apart_the_verdict_is_weak_and_its_remedy_can_be_followed(n_same):
+    plan = plan_queries(60, 2, n_groups=3, random_state=0)
+    answers = answered(plan, np.arange(60) if n_same == 0 else np.zeros(60))
+    model = BeQuec(2, refine="subspace", random_state=0).fit(answered(plan, np.arange(60) % 2))
+    model.memberships_ = np.eye(2)[np.zeros(60, dtype=int)]
+    for few in (answers, answered(plan, np.arange(60) % 2)):
+        verdict = judge(model, few)
+        assert verdict.level == "weak"
+        assert "do not tell two clusters apart" in verdict.sentence
+        assert "check how the labels were given" in verdict.sentence
+        assert "1 clusters" not in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "share", "remedy"),
+    [
+        (5, 1.0, "ask more pairs, in fewer and larger groups"),
+        (5, 0.7, "collect the remaining answers (bequec status)"),
+        (5, 0.3, "only 30 % of the asked pairs are answered yet: collect the remaining answers (bequec status)"),
+        (1, 1.0, "ask other people the same pairs"),
+    ],
+)
+def test_the_remedy_for_weak_windows_can_be_followed_in_this_study(n_groups, share, remedy):
+    plan = plan_queries(100, 3, n_groups=n_groups, random_state=0)
+    answers = answered(plan, np.arange(100) % 3, share=share)
+    model = BeQuec(3, refine="subspace", random_state=0).fit(answers)
+    model.gaps_ = np.array([1.01])
+    sentence = judge(model, answers).sentence
+    assert remedy in sentence
+    assert "1 of 1 window hardly shows the 3rd cluster" in sentence
+    assert ("ask more pairs" in sentence) == ("ask more pairs" in remedy)
+
+
+def test_the_report_speaks_of_empty_blocks_only_where_there_are_some(tmp_path):
+    for n_groups, told in ((1, "in one group"), (2, "all blocks"), (5, "empty blocks")):
+        plan = plan_queries(100, 3, n_groups=n_groups, also=[(0, 1)] if n_groups == 2 else [], random_state=0)
+        answers = answered(plan, np.arange(100) % 3)
+        write_report(tmp_path / "r.html", BeQuec(3, refine="subspace", random_state=0).fit(answers), answers)
+        page = (tmp_path / "r.html").read_text(encoding="utf-8")
+        assert told in page
+        assert ("empty blocks" in page) == (n_groups == 5)
+
+
 class _Checker(HTMLParser):
     """Collects tags, addresses and visible text; complains about unclosed tags."""
 

@@ -217,7 +217,7 @@ def test_arrays_tables_and_mappings_of_costs_mean_the_same():
         (np.ones((3, 3)), r"cost has shape \(3, 3\), but there are 4 groups"),
         ([[1, 2, 1, 1], [3, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]], "not symmetric: .Abera, Bole. costs 2 and .*3"),
         (np.full((4, 4), np.nan), r"cost\[0, 0\] is NaN"),
-        (-np.ones((4, 4)), "costs -1 a pair; it cannot be < 0"),
+        (-np.ones((4, 4)), "costs -1 a pair; it cannot be < 0: give a price of 0 or more, or inf"),
         ({("Abera", "Atlantis"): 1}, "'Atlantis', which is no group of the plan; the groups are Abera"),
         ({("Abera", "Bole"): 1, ("Bole", "Abera"): 2}, "costs 1 in one row and 2 in another"),
         ({"Abera": 1}, "keys are pairs of groups"),

@@ -1,5 +1,6 @@
 """A study's table of answers: one form for every kind of file, nothing counted twice, nothing overwritten."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -44,44 +45,114 @@ def standard_rows(parsed: ParsedTable, plan: QueryPlan) -> pd.DataFrame:
     return rows.astype("string")
 
 
-def merge_answers(earlier: pd.DataFrame | None, new: pd.DataFrame, *, replace: bool) -> tuple[pd.DataFrame, int, int]:
-    """The earlier rows and those of the new ones that are new; how many were added, and how many changed.
+class AnswerRecords:
+    """The rows of a study, and where each stands, so that a file costs its own rows however many came before.
 
     A row is known by its pair and its sheet or worker; a row that stands for a number of answers by its pair. Rows
     without any of these are known by what they say: only more of the same than before is new. What is known changes
     only with ``replace``, or if it was "unsure".
     """
-    if earlier is None:
-        if not {"sheet", "worker"} & set(new.columns) and new["n_answers"].isna().all():
-            return new, len(new), 0
-        earlier = new.iloc[:0]
-    columns = list(dict.fromkeys([*earlier.columns, *new.columns]))
-    earlier, new = (table.reindex(columns=columns).astype("string") for table in (earlier, new))
-    known = _Known(replace)
-    for position, row in enumerate(_identified(earlier)):
-        known.place[known.identity(row)] = position
-    known.counts.clear()
-    values = list(zip(earlier["label"], earlier["n_answers"], strict=True))
-    added, n_changed = [], 0
-    for position, row in enumerate(_identified(new)):
-        identity, value = known.identity(row), (new["label"].iat[position], new["n_answers"].iat[position])
-        at = known.find(identity, row)
-        if at is None:
-            known.place[identity] = len(values)
-            values.append(value)
-            added.append(position)
-        elif str(values[at]) != str(value):
-            if values[at][0] != "unsure" and not replace:
-                raise AnswersError(
-                    f"{_describe(new.iloc[position])} was answered {values[at][0]!r} before and {value[0]!r} now; "
-                    "if it is another person's answer add a column worker, to correct it say --replace"
-                )
-            values[at] = value
-            n_changed += 1
-    everything = pd.concat([earlier, new.iloc[added]], ignore_index=True)
-    for column, name in enumerate(("label", "n_answers")):
-        everything[name] = pd.array([value[column] for value in values], dtype="string")
-    return everything, len(added), n_changed
+
+    def __init__(self, earlier: pd.DataFrame | None, *, replace: bool) -> None:
+        self.replace = replace
+        self.parts = [] if earlier is None else [earlier.astype("string")]
+        self.n_indexed = 0  # of the parts
+        self.values: list[tuple[Any, Any]] = []  # label and n_answers of the indexed rows
+        self.has_changed = False
+        self.place: dict[tuple[str, ...], int] = {}
+        self.of_sheet: dict[tuple[str, str], tuple[str, ...]] = {}  # the first row of each pair and sheet
+        self.said: dict[tuple[str, ...], int] = {}
+
+    def add(self, new: pd.DataFrame) -> tuple[int, int]:
+        """Take in the rows of one file that are new; how many were added, and how many changed."""
+        if not self.parts and not {"sheet", "worker"} & set(new.columns) and new["n_answers"].isna().all():
+            self.parts.append(new)  # perhaps a graph of millions of edges, all new: indexed only if another file comes
+            return len(new), 0
+        self._index()
+        self.said.clear()
+        added, n_changed = [], 0
+        values = zip(new["label"], new["n_answers"], strict=True)
+        for position, (row, value) in enumerate(zip(_identified(new), values, strict=True)):
+            identity = self._identity(row)
+            known_as = self._find(identity, row)
+            if known_as is None:
+                self._put(identity, row, value)
+                added.append(position)
+            elif str(self.values[self.place[known_as]]) != str(value):
+                self._change(known_as, identity, value, new.iloc[position])
+                n_changed += 1
+        self.parts.append(new.iloc[added])
+        self.n_indexed = len(self.parts)
+        return len(added), n_changed
+
+    def table(self) -> pd.DataFrame:
+        """All rows, in the order in which they came."""
+        if len(self.parts) == 1 and not self.has_changed:
+            return self.parts[0]
+        columns = list(dict.fromkeys(column for part in self.parts for column in part.columns))
+        parts = [part.reindex(columns=columns).astype("string") for part in self.parts if len(part)]
+        everything = pd.concat(parts, ignore_index=True)
+        if self.has_changed:
+            for column, name in enumerate(("label", "n_answers")):
+                everything[name] = pd.array([value[column] for value in self.values], dtype="string")
+        return everything
+
+    def _index(self) -> None:
+        for part in self.parts[self.n_indexed :]:
+            for row, value in zip(_identified(part), zip(part["label"], part["n_answers"], strict=True), strict=True):
+                self._put(self._identity(row), row, value)
+        self.n_indexed = len(self.parts)
+
+    def _put(self, identity: tuple[str, ...], row: "_Row", value: tuple[Any, Any]) -> None:
+        self.place[identity] = len(self.values)
+        self.values.append(value)
+        if row.sheet:
+            self.of_sheet.setdefault((row.pair, row.sheet), identity)
+
+    def _identity(self, row: "_Row") -> tuple[str, ...]:
+        if row.sheet or row.worker:
+            return ("given", row.pair, row.sheet, row.worker)
+        if row.is_sum:
+            return ("sum", row.pair)
+        # Nobody says whose answer it is: the n-th row that says the same is the same row again.
+        said = ("said", row.pair) if self.replace else ("said", row.pair, row.label)
+        self.said[said] = self.said.get(said, 0) + 1
+        return (*said, str(self.said[said]))
+
+    def _find(self, identity: tuple[str, ...], row: "_Row") -> tuple[str, ...] | None:
+        """What this row is known as, if it is; a sheet whose worker was or is not told is the same sheet."""
+        if identity in self.place:
+            return identity
+        if row.sheet:
+            of_sheet = self.of_sheet.get((row.pair, row.sheet))
+            is_unnamed = ("given", row.pair, row.sheet, "")
+            return of_sheet if not row.worker else is_unnamed if is_unnamed in self.place else None
+        return self._last_unsure(row.pair) if identity[0] == "said" else None
+
+    def _last_unsure(self, pair: str) -> tuple[str, ...] | None:
+        """The last of a pair's rows that says unsure and not who says so."""
+        found = None
+        for number in itertools.count(1):
+            identity = ("said", pair, "unsure", str(number))
+            if identity not in self.place:
+                return found
+            found = identity
+        return found
+
+    def _change(
+        self, known_as: tuple[str, ...], identity: tuple[str, ...], value: tuple[Any, Any], row: "pd.Series[Any]"
+    ) -> None:
+        at = self.place[known_as]
+        before = self.values[at][0]
+        if before != "unsure" and not self.replace:
+            raise AnswersError(
+                f"{_describe(row)} was answered {before!r} before and {value[0]!r} now; "
+                "if it is another person's answer add a column worker, to correct it say --replace"
+            )
+        self.values[at] = value
+        self.has_changed = True
+        if identity[0] == "said":  # known by what it says, which is another thing now
+            self.place[identity] = self.place.pop(known_as)
 
 
 class _Row(NamedTuple):
@@ -92,35 +163,6 @@ class _Row(NamedTuple):
     worker: str
     label: str
     is_sum: bool
-
-
-class _Known:
-    """Where each known row stands."""
-
-    def __init__(self, replace: bool) -> None:
-        self.replace = replace
-        self.place: dict[tuple[str, ...], int] = {}
-        self.counts: dict[tuple[str, ...], int] = {}
-
-    def identity(self, row: _Row) -> tuple[str, ...]:
-        if row.sheet or row.worker:
-            return (row.pair, row.sheet, row.worker)
-        if row.is_sum:
-            return (row.pair, "sum")
-        # Nobody says whose answer it is: the n-th row that says the same is the same row again.
-        said = (row.pair,) if self.replace else (row.pair, row.label)
-        self.counts[said] = self.counts.get(said, 0) + 1
-        return (*said, str(self.counts[said]), "plain")
-
-    def find(self, identity: tuple[str, ...], row: _Row) -> int | None:
-        """The known row with this identity; a sheet whose worker was or is not told is the same sheet."""
-        if identity in self.place or not (row.sheet or identity[-1] == "plain"):
-            return self.place.get(identity)
-        if row.sheet:
-            if row.worker:
-                return self.place.get((row.pair, row.sheet, ""))
-            return next((at for key, at in self.place.items() if key[:2] == (row.pair, row.sheet)), None)
-        return self.place.get((row.pair, "unsure", "1", "plain"))
 
 
 def _identified(table: pd.DataFrame) -> Iterator[_Row]:

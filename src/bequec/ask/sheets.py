@@ -46,14 +46,12 @@ def write_sheets(
 ) -> int:
     """Deal the questions at random on sheets sheet-0001.csv …, all of them or none; says how many there are.
 
-    At random, so that however few sheets come back, all blocks are answered about evenly. A later round goes on
-    counting from ``first_sheet``, so that no two sheets of a study have the same number.
+    At random, so that however few sheets come back, all blocks are answered about evenly. A later round goes beside
+    the earlier ones and on counting from ``first_sheet``, so that no two sheets of a study have the same number.
     """
     if questions_each < 1:
         raise AnswersError(f"{questions_each} questions a sheet: give at least 1")
     folder = Path(folder)
-    if folder.exists():
-        raise AnswersError(f"{folder} is already there; move or remove it before new sheets are written")
     questions = rng.permutation(questions)
     left, right = pairs_numbered(plan, questions)
     sheets = pd.DataFrame(
@@ -66,16 +64,35 @@ def write_sheets(
         },
         columns=list(COLUMNS),
     )
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=folder, prefix=".new."))
     try:
         for sheet, rows in sheets.groupby("sheet"):
             rows.to_csv(temporary / f"sheet-{sheet:04d}.csv", index=False)
-        temporary.chmod(0o755)
-        temporary.rename(folder)
+        _move_all(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return int(sheets["sheet"].nunique())
+
+
+def last_sheet_in(folder: str | os.PathLike[str]) -> int:
+    """The largest number of a sheet in a folder, 0 if there is none."""
+    numbers = [path.stem.removeprefix("sheet-") for path in Path(folder).glob("sheet-*") if path.is_file()]
+    return max((int(number) for number in numbers if number.isdecimal()), default=0)
+
+
+def _move_all(source: Path, target: Path) -> None:
+    """Move every file, or none if one of them is there already: somebody may have filled it in."""
+    moved: list[Path] = []
+    try:
+        for path in sorted(source.iterdir()):
+            if (target / path.name).exists():
+                raise AnswersError(f"{target / path.name} is already there; move it away before new sheets are written")
+            moved.append(path.rename(target / path.name))
+    except BaseException:
+        for path in moved:
+            path.unlink()
+        raise
 
 
 def check_sheet(table: pd.DataFrame, plan: QueryPlan, left: IntArray, right: IntArray) -> None:

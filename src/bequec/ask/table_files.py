@@ -1,5 +1,6 @@
 """Tables on disk: CSV with commas, semicolons or tabs, and Parquet."""
 
+import csv
 import os
 import warnings
 from pathlib import Path
@@ -21,6 +22,8 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
             return pd.read_csv(
                 path, sep=_separator(path), dtype=str, keep_default_na=False, encoding="utf-8-sig", index_col=False
             )
+    except AnswersError:
+        raise
     except pd.errors.EmptyDataError as reason:
         raise AnswersError(f"{path} is empty; it needs a header line and one row per entry") from reason
     except UnicodeDecodeError as reason:
@@ -37,7 +40,15 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def _separator(path: Path) -> str:
-    """What separates the header's fields: the most frequent of comma, semicolon and tab."""
-    with path.open(encoding="utf-8-sig") as stream:
+    """What separates the header's fields: the most frequent of comma, semicolon and tab.
+
+    Two fields of the same name are refused: pandas would rename the second, and its values would be lost.
+    """
+    with path.open(encoding="utf-8-sig", newline="") as stream:
         header = stream.readline()
-    return max(",;\t", key=header.count)
+    separator = max(",;\t", key=header.count)
+    names = [name.strip() for name in next(csv.reader([header], delimiter=separator), [])]
+    repeated = [name for at, name in enumerate(names) if name and name in names[:at]]
+    if repeated:
+        raise AnswersError(f"{path} has several columns {repeated[0]!r}; keep one, or give them different names")
+    return separator

@@ -161,31 +161,48 @@ def _with_plain_columns(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray]:
-    for left, right in PAIR_COLUMNS:
-        if left in table and right in table:
-            for column in (left, right):
-                _refuse_missing(table[column], column, "name both items of every pair")
-            return node_indices(table[left], plan), node_indices(table[right], plan)
-    if "task" not in table:
+def check_pair_columns(table: pd.DataFrame) -> None:
+    """Refuse a table whose columns name no pairs."""
+    columns = {str(column).strip().lower() for column in table.columns}
+    if not any(columns.issuperset(names) for names in (*PAIR_COLUMNS, ("task",))):
         raise AnswersError(
             f"the table has the columns {shortened(list(table.columns))}; it needs left, right and label (or source, "
             "target and label; or task, worker and label) in its first line"
         )
+
+
+def _pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray]:
+    for one, other in PAIR_COLUMNS:
+        if one in table and other in table:
+            for column in (one, other):
+                _refuse_missing(table[column], column, "name both items of every pair")
+            return node_indices(table[one], plan), node_indices(table[other], plan)
+    check_pair_columns(table)
     tasks = table["task"].map(_text)
     _refuse_missing(tasks, "task", "name the pair of every answer")
-    named = tasks.str.contains("|", regex=False)
-    if named.all():
-        halves = tasks.str.split("|", n=1, expand=True)
-        return node_indices(halves[0], plan), node_indices(halves[1], plan)
-    numbers = pd.to_numeric(tasks, errors="coerce")
-    wrong = numbers.isna() | (numbers % 1 != 0)
-    if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
-        raise AnswersError(
-            f"row {_row(tasks, at)}: task {tasks.iloc[at]!r} names no pair; use 'left|right' or the question's number"
-        )
-    return pairs_numbered(plan, numbers.to_numpy(dtype=np.int64))
+    named = tasks.str.contains("|", regex=False).to_numpy(dtype=bool)
+    left, right = np.empty(len(tasks), dtype=np.int64), np.empty(len(tasks), dtype=np.int64)
+    left[~named], right[~named] = _pairs_of_numbers(tasks[~named], plan)
+    if named.any():
+        halves = tasks[named].str.split("|", n=1, expand=True)
+        left[named], right[named] = node_indices(halves[0], plan), node_indices(halves[1], plan)
+    return left, right
+
+
+def _pairs_of_numbers(tasks: "pd.Series[Any]", plan: QueryPlan) -> tuple[IntArray, IntArray]:
+    """The pairs of tasks that are questions' numbers; the first that is none is named."""
+    numbers = pd.to_numeric(tasks, errors="coerce").to_numpy(dtype=float)
+    for wrong, why in (
+        (np.isnan(numbers) | (numbers % 1 != 0), "names no pair; use 'left|right' or the question's number"),
+        (
+            (numbers < 0) | (numbers >= plan.n_numbers),
+            f"is no question of the plan, whose are 0 … {plan.n_numbers - 1}",
+        ),
+    ):
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            raise AnswersError(f"row {_row(tasks, at)}: task {tasks.iloc[at]!r} {why}")
+    return pairs_numbered(plan, numbers.astype(np.int64))
 
 
 def _labels(table: pd.DataFrame, unlisted: str) -> FloatArray:

@@ -5,18 +5,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bequec.cli.say import say, say_json
+from bequec.cli.choices import Outside
+from bequec.cli.say import progress_bar, say, say_json, warn
 from bequec.errors import StudyError
 
 if TYPE_CHECKING:
     from bequec.study import Added, Study
 
 MOST_FILES_LISTED = 10
+TABLES = (".csv", ".tsv", ".parquet")
 
 
 def ask(
     study: Annotated[Path, typer.Argument(help="The study's folder.")],
-    sheets: Annotated[int | None, typer.Option(help="Write question sheets with this many pairs each.")] = None,
+    sheets: Annotated[int | None, typer.Option(min=1, help="Write question sheets with this many pairs each.")] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="With --sheets: also what is out on earlier sheets, if they were lost.")
+    ] = False,
     answers: Annotated[
         list[Path] | None, typer.Option(help="Read answers from this file, or from all tables in this folder.")
     ] = None,
@@ -24,7 +29,8 @@ def ask(
         Path | None, typer.Option(help="Ask a graph: a list of edges; planned pairs that it lacks are a no.")
     ] = None,
     outside: Annotated[
-        str | None, typer.Option(help="Pairs that the plan does not ask: error (for answers) or drop (for a graph).")
+        Outside | None,
+        typer.Option(help="Pairs that the plan does not ask: error (for answers) or drop (for a graph)."),
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Let new answers correct earlier ones.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the order of questions.")] = 0,
@@ -38,16 +44,22 @@ def ask(
 
     if sum(option is not None for option in (sheets, answers or None, graph)) != 1:
         raise typer.BadParameter("give one of --sheets, --answers or --graph")
+    if again and sheets is None:
+        raise typer.BadParameter("--again goes with --sheets")
     outside = outside or ("error" if graph is None else "drop")
-    if outside not in ("error", "drop"):
-        raise typer.BadParameter(f"--outside {outside} is unknown; it is error or drop")
     opened = Study.open(study)
     if sheets is not None:
-        _write_sheets(opened, sheets, seed)
+        _write_sheets(opened, sheets, seed, again=again, json=json)
         return
     sources = [graph] if graph is not None else _files(answers or [])
-    unlisted = "unanswered" if graph is None else "no"
-    added = opened.add_answers(sources, unlisted=unlisted, outside=outside, replace=replace)  # type: ignore[arg-type]
+    with progress_bar() as show:
+        added = opened.add_answers(
+            sources,
+            unlisted="unanswered" if graph is None else "no",
+            outside=outside,
+            replace=replace,
+            callback=show,
+        )
     total = opened.answers() if opened.has_answers() else None
     n_answers, n_answered = (int(total.n_answers), total.n_answered_pairs) if total else (0, 0)
     if json:
@@ -77,30 +89,38 @@ def _what_came(one: "Added") -> str:
     return ", ".join([f"{one.n_added:,} new rows" if one.n_added else "nothing new", *said])
 
 
-def _write_sheets(study: "Study", questions_each: int, seed: int) -> None:
+def _write_sheets(study: "Study", questions_each: int, seed: int, *, again: bool, json: bool) -> None:
     import numpy as np
 
-    from bequec.ask.sheets import unanswered_questions, write_sheets
-
-    questions = unanswered_questions(study.plan, study.answers() if study.has_answers() else None)
-    if not len(questions):
-        raise StudyError(f"every question of {study.folder} is answered; there is nothing left to ask")
+    dealt = study.deal(questions_each, np.random.default_rng(seed), again=again)
     folder = study.path("sheets")
-    rng = np.random.default_rng(seed)
-    n_sheets = write_sheets(folder, study.plan, questions, questions_each, rng, study.next_sheet())
-    say(f"{len(questions):,} questions on {n_sheets} sheets of up to {questions_each} → {folder}")
+    if json:
+        say_json({"study": str(study.folder), "folder": str(folder), **dealt._asdict()})
+        return
+    one = dealt.first_sheet == dealt.last_sheet
+    where = f"sheet {dealt.first_sheet}" if one else f"sheets {dealt.first_sheet} – {dealt.last_sheet}"
+    say(
+        f"{dealt.n_questions:,} questions on {where} of up to {questions_each} → {folder}"
+        + (f"; {dealt.n_again:,} of them went out before" if dealt.n_again else "")
+    )
     say("fill in the column label with same, different or unsure")
-    say(f"next: bequec ask {study.folder} --answers {folder}")
+    say(f"next: {study.ask_command}")
 
 
 def _files(paths: list[Path]) -> list[Path]:
-    """The files themselves, and the tables of each folder."""
+    """The files themselves, and the tables of each folder; what else is in a folder is named."""
     found = []
     for path in paths:
-        inside = (
-            sorted(p for p in path.iterdir() if p.suffix in (".csv", ".tsv", ".parquet")) if path.is_dir() else [path]
-        )
-        if not inside:
-            raise StudyError(f"{path} holds no table (.csv, .tsv, .parquet); give a file or a folder of filled sheets")
-        found += inside
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
+        tables = [p for p in inside if p.suffix.lower() in TABLES]
+        if not tables:
+            raise StudyError(f"{path} holds no table ({', '.join(TABLES)}); give a file or a folder of filled sheets")
+        others = [p.name for p in inside if p not in set(tables)]
+        if others:
+            listed = ", ".join(others[:MOST_FILES_LISTED]) + (" …" if len(others) > MOST_FILES_LISTED else "")
+            warn(f"not read: {listed}; save {'it' if len(others) == 1 else 'them'} as CSV UTF-8")
+        found += tables
     return found

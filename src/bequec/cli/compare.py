@@ -14,7 +14,7 @@ def compare(
         Path, typer.Option(help="The truth: a table with columns name and label, or name and one column per cluster.")
     ],
     methods: Annotated[str | None, typer.Option(help="Only these, e.g. bequec,spacl,correlation.")] = None,
-    clusters: Annotated[int | None, typer.Option("-k", "--clusters", help="Another number of clusters.")] = None,
+    clusters: Annotated[int | None, typer.Option("-k", "--clusters", min=2, help="Another number of clusters.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     csv: Annotated[Path | None, typer.Option(help="Also write the table as CSV.")] = None,
     picture: Annotated[
@@ -28,18 +28,23 @@ def compare(
     """
     from bequec.cli.truth import read_truth
     from bequec.files import whole_file
+    from bequec.look.comparison import METHODS
     from bequec.look.comparison import compare as compare_methods
     from bequec.look.plots import save_picture
     from bequec.look.plots.comparison import plot_comparison
     from bequec.study import Study
 
+    chosen = None if methods is None else [name.strip() for name in methods.split(",")]
+    unknown = [name for name in chosen or [] if name not in METHODS]
+    if unknown:
+        raise typer.BadParameter(f"--methods {unknown[0]}: unknown; choose from {', '.join(METHODS)}")
     opened = Study.open(study)
     answers = opened.answers()
     with progress_bar() as show:
         table = compare_methods(
             answers,
             read_truth(truth, answers.plan),
-            methods=None if methods is None else methods.split(","),
+            methods=chosen,
             n_clusters=opened.n_clusters if clusters is None else clusters,
             random_state=seed,
             progress=show,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from bequec.cli.choices import Material as Choice
 from bequec.cli.say import progress_bar, say, say_table
 from bequec.errors import StudyError
 
@@ -22,9 +23,9 @@ DIGITS = ("zero", "one", "two", "three", "four")
 
 def demo(
     study: Annotated[Path, typer.Option(help="The folder to keep the study in.")] = Path("demo"),
-    data: Annotated[str, typer.Option(help="digits (simulated people), or dogs (the paper's photos and people).")] = (
-        "digits"
-    ),
+    data: Annotated[
+        Choice, typer.Option(help="digits (simulated people), or dogs (the paper's photos and people).")
+    ] = ("digits"),
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
 ) -> None:
     """Sort 900 images from a fifth of the questions: digits, asked to simulated people who err, or dogs.
@@ -37,8 +38,6 @@ def demo(
     from bequec.look.terminal import draw_mask
     from bequec.study import Study
 
-    if data not in MATERIALS:
-        raise typer.BadParameter(f"--data {data} is unknown; it is {' or '.join(MATERIALS)}")
     _make_room(study)
     shown = MATERIALS[data](study, seed)
     plan = shown.plan

@@ -5,18 +5,19 @@ from typing import Annotated
 
 import typer
 
+from bequec.cli.choices import Refine, Unsure
 from bequec.cli.say import progress_bar, say, say_json, say_table
 
 
 def learn(
     study: Annotated[Path, typer.Argument(help="The study's folder.")],
-    clusters: Annotated[int | None, typer.Option("-k", "--clusters", help="Another number of clusters.")] = None,
-    unsure: Annotated[str, typer.Option(help="What 'unsure' means: unanswered, or half a yes.")] = "unanswered",
+    clusters: Annotated[int | None, typer.Option("-k", "--clusters", min=2, help="Another number of clusters.")] = None,
+    unsure: Annotated[Unsure, typer.Option(help="What 'unsure' means: unanswered, or half a yes.")] = "unanswered",
     refine: Annotated[
-        str, typer.Option(help="posterior (most accurate), subspace (faster) or none (the paper's algorithm).")
+        Refine, typer.Option(help="posterior (most accurate), subspace (faster) or none (the paper's algorithm).")
     ] = "posterior",
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds after which the posterior returns the best that it has.")
+        float | None, typer.Option(min=0.001, help="Seconds after which the posterior returns the best that it has.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads, -1 for all cores; the result does not depend on them.")] = -1,
@@ -26,13 +27,15 @@ def learn(
 
     Example: bequec learn dogs
     """
+    from bequec.files import check_writable
     from bequec.learn.bequec import BeQuec
     from bequec.study import Study
 
     opened = Study.open(study)
-    if unsure not in ("unanswered", "half"):
-        raise typer.BadParameter(f"--unsure {unsure} is unknown; it is unanswered or half")
-    answers = opened.answers(unsure=unsure)  # type: ignore[arg-type]
+    if jobs == 0:
+        raise typer.BadParameter("--jobs 0: nobody works; give 1, or -1 for all cores")
+    answers = opened.answers(unsure=unsure)
+    check_writable(opened.folder)
     with progress_bar() as show:
         model = BeQuec(
             opened.n_clusters if clusters is None else clusters,

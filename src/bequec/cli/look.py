@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bequec.cli.choices import Picture
 from bequec.cli.say import say, say_json, say_table, warn
 from bequec.errors import StudyError
 
@@ -20,7 +21,7 @@ def look(
     truth: Annotated[
         Path | None, typer.Option(help="A table with columns name and label, to score the result against.")
     ] = None,
-    pictures: Annotated[str, typer.Option(help="The pictures' format: svg, png or pdf.")] = "svg",
+    pictures: Annotated[Picture, typer.Option(help="The pictures' format.")] = "svg",
     json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
 ) -> None:
     """Write report.html, pictures and memberships.csv, and say how far to trust the result.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bequec.cli.choices import Pattern, Picture, Refine
 from bequec.cli.say import say, say_json
 from bequec.errors import PlanError
 
@@ -18,9 +19,11 @@ def plan(
     items: Annotated[
         str | None, typer.Argument(help="A folder of images, a table of items (CSV, Parquet), or a number.")
     ] = None,
-    clusters: Annotated[int | None, typer.Option("-k", "--clusters", help="How many clusters to look for.")] = None,
+    clusters: Annotated[
+        int | None, typer.Option("-k", "--clusters", min=2, help="How many clusters to look for.")
+    ] = None,
     study: Annotated[Path, typer.Option(help="The folder to keep the study in.")] = Path("study"),
-    pattern: Annotated[str, typer.Option(help="diagonal, random, reference, spread or cheapest.")] = "diagonal",
+    pattern: Annotated[Pattern, typer.Option(help="Which blocks to ask.")] = "diagonal",
     groups: Annotated[
         int | None, typer.Option(help="How many groups; by default about 20 % of the pairs are asked.")
     ] = None,
@@ -86,14 +89,12 @@ def plan(
         typer.Option(rich_help_panel="Preview", help="0: one cluster per item (default), 0.2 mostly pure, 1 mixed."),
     ] = None,
     refine: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel="Preview", help="The refinement to learn with: none, subspace (default), posterior."
-        ),
+        Refine | None,
+        typer.Option(rich_help_panel="Preview", help="The refinement to learn with; subspace by default."),
     ] = None,
     tree: Annotated[bool, typer.Option("--tree", help="Show in which order the groups are tied together.")] = False,
     pictures: Annotated[
-        str | None, typer.Option(help="Draw mask and stitching tree into the study: svg, png or pdf.")
+        Picture | None, typer.Option(help="Draw mask and stitching tree into the study, in this format.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random groups.")] = 0,
     overwrite: Annotated[bool, typer.Option(help="Replace a study that has no answers yet.")] = False,
@@ -188,12 +189,22 @@ def plan(
 
 def _wish(items: str, study: Path, group_column: str | None, unaskable: Path | None) -> dict[str, Any]:
     """What the items say about the plan: how many, their names and groups, and the pairs that cannot be asked."""
+    import numpy as np
+
     from bequec.cli.items import read_items
     from bequec.cli.plan_options import read_unaskable
 
     table = read_items(items, study)
     if group_column is not None and group_column not in table:
         raise PlanError(f"{items} has no column {group_column!r}; its columns are {', '.join(table.columns)}")
+    if group_column is not None:
+        empty = np.flatnonzero(table[group_column].isna() | (table[group_column].astype(str).str.strip() == ""))
+        if len(empty):
+            at = int(empty[0])
+            raise PlanError(
+                f"{items}, row {at + 1}: the {group_column} of {table['name'].iloc[at]!r} is empty "
+                f"({len(empty)} such rows); say in the column {group_column} which group every item is in"
+            )
     return {
         "items": table,
         "n_nodes": len(table),
@@ -214,7 +225,7 @@ def _extend(
     json: bool,
 ) -> None:
     """Add questions to a study without touching those already asked."""
-    from bequec.cli.plan_said import draw_plan, numbers, say_mask
+    from bequec.cli.plan_said import draw_plan, drawn_endings, numbers, say_mask
     from bequec.plan.extension import extend_plan
     from bequec.study import Study
 
@@ -224,8 +235,8 @@ def _extend(
     earlier = opened.plan
     extended = extend_plan(earlier, opened.n_clusters, budget=budget, cost=costs, also=also)
     opened.extend(extended)
-    if pictures is not None:
-        draw_plan(folder, extended, costs, opened.n_clusters, pictures)
+    for ending in sorted({*drawn_endings(folder), *([] if pictures is None else [pictures])}):
+        draw_plan(folder, extended, costs, opened.n_clusters, ending)
     n_new = extended.n_pairs - earlier.n_pairs
     if json:
         say_json({"study": str(folder), "n_new_pairs": n_new, **numbers(extended, budget, costs)})
@@ -236,8 +247,8 @@ def _extend(
         f"{n_blocks} new blocks with {n_new:,} pairs: now {extended.n_pairs:,} pairs, "
         f"{100 * extended.share_asked:.1f} % of all → {folder}; earlier questions keep their numbers"
     )
-    if opened.path("sheets").exists():
-        say(f"collect the answers in {opened.path('sheets')} and move the folder away before you write new sheets")
+    if opened.dealt_until:
+        say("sheets that are out stay valid; the next ones hold only the new questions")
     say(f"next: bequec ask {folder} --sheets 120")
 
 

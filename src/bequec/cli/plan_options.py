@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from bequec.errors import PlanError
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ def read_blocks(texts: list[str] | None) -> list[tuple[str, str]]:
     for text in texts or []:
         parts = [part.strip() for part in text.split(",")]
         if len(parts) != 2 or not all(parts):
-            raise PlanError(f"--also {text!r} is not a block; write two group names, e.g. --also 0,3")
+            raise typer.BadParameter(f"--also {text!r} is not a block; write two group names, e.g. --also 0,3")
         blocks.append((parts[0], parts[1]))
     return blocks
 
@@ -63,17 +65,22 @@ def read_budget(
         given = {"--seconds-per-pair": seconds_per_pair, "--hourly-pay": hourly_pay, "--pay-per-answer": pay_per_answer}
         useless = [option for option, value in {**given, "--fee": fee or None}.items() if value is not None]
         if useless:
-            raise PlanError(f"{', '.join(useless)} say what a budget buys; say --budget, too, e.g. --budget 40h")
+            raise typer.BadParameter(
+                f"{', '.join(useless)} say what a budget buys; say --budget, too, e.g. --budget 40h"
+            )
         return None
-    return Budget.parse(
-        text,
-        seconds_per_pair=seconds_per_pair,
-        hourly_pay=hourly_pay,
-        pay_per_answer=pay_per_answer,
-        platform_fee=fee,
-        answers_per_pair=answers_per_pair,
-        hours_per_day=hours_per_day,
-    )
+    try:
+        return Budget.parse(
+            text,
+            seconds_per_pair=seconds_per_pair,
+            hourly_pay=hourly_pay,
+            pay_per_answer=pay_per_answer,
+            platform_fee=fee,
+            answers_per_pair=answers_per_pair,
+            hours_per_day=hours_per_day,
+        )
+    except PlanError as reason:  # what is wrong is how it was written
+        raise typer.BadParameter(str(reason)) from reason
 
 
 def read_guess(
@@ -92,12 +99,12 @@ def read_guess(
         try:
             rates = [float(part) for part in error_rate.split(",")]
         except ValueError as reason:
-            raise PlanError(f"--error-rate {error_rate!r} cannot be read; write 0.1, or 0.2,0.05") from reason
+            raise typer.BadParameter(f"--error-rate {error_rate!r} cannot be read; write 0.1, or 0.2,0.05") from reason
         if len(rates) > 2:
-            raise PlanError(f"--error-rate {error_rate!r} has {len(rates)} rates; write 0.1, or 0.2,0.05")
+            raise typer.BadParameter(f"--error-rate {error_rate!r} has {len(rates)} rates; write 0.1, or 0.2,0.05")
         false_no, false_yes = rates[0], rates[-1]
     if answers_per_pair != round(answers_per_pair) or answers_per_pair < 1:
-        raise PlanError(f"a preview needs a whole number of answers per pair, got {answers_per_pair:g}")
+        raise typer.BadParameter(f"a preview needs a whole number of answers per pair, got {answers_per_pair:g}")
     if confusion is None:
         confusion = max(typical.confusion, false_yes) if error_rate is None else false_yes
     return Guess(

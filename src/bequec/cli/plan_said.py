@@ -61,15 +61,20 @@ def say_if_small(plan: "QueryPlan", n_clusters: int) -> None:
 
 
 def draw_plan(folder: Path, plan: "QueryPlan", costs: "pd.DataFrame | None", n_clusters: int, ending: str) -> None:
-    """The mask and the stitching tree as pictures."""
+    """The mask and the stitching tree as pictures; `bequec look` draws another mask, of the answers."""
     from bequec.look.plots import plot_mask, plot_stitching_tree, save_picture
     from bequec.plan.sharing import usable_blocks
 
-    pictures = {"mask": plot_mask(plan, prices=_prices(plan, costs))}
+    pictures = {"plan_mask": plot_mask(plan, prices=_prices(plan, costs))}
     if plan.sizes.min() >= n_clusters:  # smaller groups grow from a seed: there is no stitching tree
         pictures["stitching_tree"] = plot_stitching_tree(plan, usable_blocks(plan, n_clusters))
     for name, picture in pictures.items():
         save_picture(picture, folder / "pictures" / f"{name}.{ending}")
+
+
+def drawn_endings(folder: Path) -> list[str]:
+    """The formats in which the plan was drawn before."""
+    return sorted(path.suffix[1:] for path in (folder / "pictures").glob("plan_mask.*"))
 
 
 def say_tree(plan: "QueryPlan", n_clusters: int) -> None:

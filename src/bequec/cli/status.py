@@ -64,10 +64,7 @@ def status(
         f"{study}: {n_answered:,} of {plan.n_pairs:,} pairs answered ({_percent(n_answered, plan.n_pairs)}), "
         f"{len(blocks) - len(waiting)} of {len(blocks)} blocks finished"
     )
-    if n_answered >= plan.n_pairs / 2:
-        say(f"next: bequec learn {study}")
-    else:
-        say(f"next: bequec ask {study} {'--answers FILE' if n_answered else '--sheets 120'}")
+    say(f"next: bequec learn {study}" if n_answered >= plan.n_pairs / 2 else f"next: {opened.ask_command}")
 
 
 def _percent(part: int, whole: int) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bequec.cli.say import progress_bar, say, say_json, say_table
-from bequec.errors import PlanError
 
 if TYPE_CHECKING:
     from bequec.look.theory_curves import ErrorPoint
@@ -188,7 +187,7 @@ def _numbers(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError as reason:
-        raise PlanError(
+        raise typer.BadParameter(
             f"--nu {text!r} cannot be read; write one number per cluster, e.g. --nu 0.5,0.5,0.5"
         ) from reason
 

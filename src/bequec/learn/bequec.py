@@ -147,7 +147,7 @@ class BeQuec(ClusterMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if self.refine not in REFINEMENTS:
             known = ", ".join(repr(name) for name in REFINEMENTS)
-            raise ModelError(f"refine={self.refine!r} is unknown; choose one of: {known}")
+            raise ModelError(f"refine={self.refine!r} is unknown; choose one of: {known} (--refine none, for None)")
         for name, value, least in (("max_iter", self.max_iter, 1), ("tol", self.tol, 0.0)):
             if not isinstance(value, int | float | np.number) or not value >= least:
                 raise ModelError(f"{name}={value!r} must be a number of at least {least}")

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import pdist
 
 from bequec.ask.answers import Answers, FloatArray
 from bequec.ask.graph import ask_graph, is_networkx
@@ -39,6 +40,9 @@ def as_answers(X: Any) -> Answers:
 def _from_gaps(X: FloatArray) -> Answers:
     """Nodes with equal or similar observed sets form groups; gaps inside an asked block are unanswered pairs."""
     observed = ~np.isnan(X)
+    np.fill_diagonal(observed, False)
+    if not observed.any():
+        raise AnswersError("every pair is NaN: there is no answer to learn from; give 0 or 1 for the known pairs")
     np.fill_diagonal(observed, True)
     if (observed != observed.T).any():
         i, j = np.argwhere(observed != observed.T)[0]
@@ -61,7 +65,7 @@ def _similar_rows(observed: BoolArray) -> IntArray:
     unique, group_of = np.unique(observed, axis=0, return_inverse=True)
     if len(unique) == 1:
         return np.zeros(len(observed), dtype=np.int64)
-    joined = linkage(unique, method="average", metric="jaccard")
+    joined = linkage(pdist(unique, metric="jaccard"), method="average")
     heights = np.concatenate([[0.0], joined[:, 2]])
     for step in np.flatnonzero(np.diff(heights) >= CLEAR_STEP):
         cut = (heights[step] + heights[step + 1]) / 2

@@ -16,6 +16,8 @@ CLEAR_GAP, VISIBLE_GAP = 1.4, 1.15
 ALMOST_NOTHING = 0.05  # of a cluster of average size
 # Expected relative error of posterior memberships.
 SMALL_ERROR, LARGE_ERROR = 0.25, 0.5
+MOST = 0.9  # of the asked pairs: with fewer answered, collect them before more are asked
+COLLECT = "collect the remaining answers (bequec status)"
 
 Level = Literal["strong", "fair", "weak"]
 OPENINGS = {"strong": "Trustworthy", "fair": "Usable with care", "weak": "Do not rely on this yet"}
@@ -55,10 +57,13 @@ def judge(model: BeQuec, answers: Answers) -> Verdict:
 def _doubts(model: BeQuec, answers: Answers, gap: float) -> list[tuple[bool, str]]:
     """What speaks against the result: (is it grave?, why and what to do)."""
     K = model.n_clusters
+    n_empty = int((model.memberships_.sum(axis=0) < ALMOST_NOTHING * len(model.memberships_) / K).sum())
+    if answers.share_yes in (0.0, 1.0) or K - n_empty < 2:
+        return [(True, _nothing_to_tell_apart(answers))]
     doubts = []
     share = answers.share_answered
     if share < 0.5:
-        doubts.append((share < 0.2, f"only {100 * share:.0f} % of the asked pairs are answered yet"))
+        doubts.append((share < 0.2, f"only {100 * share:.0f} % of the asked pairs are answered yet: {COLLECT}"))
     has_errors = hasattr(model, "memberships_std_")
     if has_errors and _relative_error(model) > SMALL_ERROR:
         error = _relative_error(model)
@@ -67,17 +72,40 @@ def _doubts(model: BeQuec, answers: Answers, gap: float) -> list[tuple[bool, str
     if gap < (VISIBLE_GAP if has_errors else CLEAR_GAP):
         n_weak = int((model.gaps_ < CLEAR_GAP).sum())
         text = (
-            f"{n_weak} of {len(model.gaps_)} windows hardly show the {_ordinal(K)} cluster "
-            f"({gap:.2f} times the noise at worst); ask more pairs, in fewer and larger groups, or try fewer clusters"
+            f"{n_weak} of {_count(len(model.gaps_), 'window')} hardly {'shows' if n_weak == 1 else 'show'} the "
+            f"{_ordinal(K)} cluster ({gap:.2f} times the noise at worst); {_remedy(K, answers)}"
         )
         doubts.append((gap < VISIBLE_GAP and not has_errors, text))
-    n_empty = int((model.memberships_.sum(axis=0) < ALMOST_NOTHING * len(model.memberships_) / K).sum())
     if n_empty:
-        doubts.append((False, f"{n_empty} of the {K} clusters are all but empty: try {K - n_empty} clusters"))
+        are = "is" if n_empty == 1 else "are"
+        doubts.append((False, f"{n_empty} of the {K} clusters {are} all but empty: try {K - n_empty} clusters"))
     suggested = suggested_n_clusters(model)
     if suggested not in (K, K - n_empty):
         doubts.append((False, f"the singular values suggest {suggested} clusters rather than {K}"))
     return doubts
+
+
+def _nothing_to_tell_apart(answers: Answers) -> str:
+    remedy = "check how the labels were given, or ask about items of which some differ"
+    return (
+        f"the answers do not tell two clusters apart ({100 * answers.share_yes:.0f} % of them are yes); "
+        f"{COLLECT if answers.share_answered < MOST else remedy}"
+    )
+
+
+def _remedy(n_clusters: int, answers: Answers) -> str:
+    """What can be done in this study about windows that show too little."""
+    if answers.share_answered < MOST:
+        remedy = COLLECT
+    elif answers.plan.asked.all():  # there is no pair left to ask
+        remedy = "ask other people the same pairs (a column worker tells them apart)"
+    else:
+        remedy = "ask more pairs, in fewer and larger groups"
+    return remedy + (", or try fewer clusters" if n_clusters > 2 else "")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _relative_error(model: BeQuec) -> float:

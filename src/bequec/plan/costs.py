@@ -20,6 +20,8 @@ FloatArray = npt.NDArray[np.float64]
 FORBIDDEN = ("", "inf", "infinity", "forbidden", "nan", "none", "-")
 ROW_COLUMNS = 3
 
+ADD_MISSING = "name every group, with empty cells where nobody can be asked"
+
 
 def check_cost(cost: Any, group_names: Sequence[str]) -> FloatArray:
     """Prices per pair as a symmetric (L, L) array in the order of the groups; ``inf`` forbids a block.
@@ -105,8 +107,10 @@ def _from_table(table: "pd.DataFrame", group_names: Sequence[str]) -> FloatArray
     known = set(group_names)
     if len(columns) == ROW_COLUMNS and not known.issuperset(columns[1:]):
         return _from_rows(list(table.itertuples(index=False, name=None)), group_names)
-    if len(columns) == len(table) + 1:  # as read from a file: the first column holds the rows' names
-        rows = [str(name).strip() for name in table.iloc[:, 0]]
+    first = [] if table.empty else [str(name).strip() for name in table.iloc[:, 0]]
+    # As read from a file, also with a group missing: the first column holds the rows' names.
+    if len(columns) == len(table) + 1 or (columns[:1] and columns[0] not in known and not known.isdisjoint(first)):
+        rows = first
         columns, values = columns[1:], table.iloc[:, 1:].to_numpy(dtype=object)
     else:
         rows, values = [str(name).strip() for name in table.index], table.to_numpy(dtype=object)
@@ -116,7 +120,7 @@ def _from_table(table: "pd.DataFrame", group_names: Sequence[str]) -> FloatArray
         if missing or len(found) != len(group_names):
             raise PlanError(
                 f"the cost table's {side} name {len(found)} groups, the plan has {len(group_names)}"
-                + (f"; missing: {shortened(missing)}" if missing else "; name each once")
+                + (f"; missing: {shortened(missing)}; {ADD_MISSING}" if missing else "; name each once")
             )
     order_l, order_m = ([found.index(name) for name in group_names] for found in (rows, columns))
     prices = [[_price(value) for value in row] for row in values[np.ix_(order_l, order_m)]]
@@ -180,7 +184,10 @@ def _check_prices(prices: FloatArray, group_names: Sequence[str]) -> None:
         raise PlanError(f"cost[{l}, {m}] is NaN; give a price per pair, or inf where it cannot be asked")
     if (prices < 0).any():
         l, m = np.argwhere(prices < 0)[0]
-        raise PlanError(f"block ({group_names[l]}, {group_names[m]}) costs {prices[l, m]:g} a pair; it cannot be < 0")
+        raise PlanError(
+            f"block ({group_names[l]}, {group_names[m]}) costs {prices[l, m]:g} a pair; it cannot be < 0: "
+            "give a price of 0 or more, or inf (in a file, an empty cell) where it cannot be asked"
+        )
     different = prices != prices.T
     if different.any():
         l, m = np.argwhere(different)[0]
