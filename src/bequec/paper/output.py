@@ -134,8 +134,8 @@ def page(sections: Sequence[str], used: Mapping[str, Any]) -> str:
         f"brackets, and {WORSE} where ours is worse by more than noise.\n\n"
         "In short: the ideal case, the sizes of the data and the dogs reproduce. The printed figures of Algorithm 1 on "
         "planted graphs do not, neither with the authors' public program nor with ours, and several rivals do far "
-        "better than printed once their windows are whole. What bequec adds, the two refinements, is below every "
-        "printed figure of every method.\n\n"
+        "better than printed once their windows are whole. On all planted graphs the errors of what bequec adds, the "
+        "two refinements, are below every printed figure. How many trials a table rests on is said below it.\n\n"
         f"bequec {used['bequec']}, Python {used['python']}, numpy {used['numpy']}, scipy {used['scipy']}, scikit-learn "
         f"{used['scikit-learn']}, {used['machine']}, {used['date']}. Times are of one thread on a shared machine.\n"
     )
