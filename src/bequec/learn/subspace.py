@@ -52,7 +52,7 @@ def oversampled_bases(task: Task) -> list[FloatArray]:
     """Range spaces of more than K directions, refined and cut back to K: they keep what a single window loses."""
     answers, K = task.answers, task.n_clusters
     ranks = [K + more for more in OVERSAMPLING if answers.plan.sizes.min() >= K + more]
-    if not ranks:
+    if not ranks or not fits_densely(answers):  # very large graphs have large groups, and each start takes minutes
         return []
     start = task.rng.standard_normal(answers.plan.n_nodes)
     windows = wide_windows(answers, task.usable, max(ranks), start, Mapper(task.mapper.n_jobs))
