@@ -38,7 +38,7 @@ def told(record: Record) -> str:
         ours = "failed" if record.problem and not record.problem.startswith("data not here") else "data not here"
     else:
         ours = number(record.ours, record.metric)
-        if record.standard_error is not None and record.standard_error > 0:
+        if record.standard_error is not None and record.standard_error > 1e-9 * abs(record.ours):
             ours += f" ±{number(record.standard_error, record.metric)}"
     paper = f" ({number(record.paper, record.metric)})" if record.paper is not None else ""
     return ours + paper + (f" {WORSE}" if record.is_worse else "")
@@ -63,11 +63,16 @@ def problems(records: Sequence[Record]) -> list[str]:
 
 
 def legend(records: Sequence[Record]) -> str:
-    """How to read the cells."""
-    counts = sorted({record.trials for record in records if record.trials})
-    trials = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "no"
+    """How to read the cells, and on how many trials they rest."""
+    rows: dict[int, list[str]] = {}
+    for record in records:
+        if record.trials:
+            rows.setdefault(record.trials, []).append(record.row)
+    usual, *others = sorted(rows, key=lambda count: -len(rows[count])) or [0]
+    trials = f"{usual} trial{'s' if usual != 1 else ''}"
+    trials += "".join(f", {count} of {', '.join(dict.fromkeys(rows[count]))}" for count in others)
     worse = f"; {WORSE} worse than the paper by more than noise" if any(record.is_worse for record in records) else ""
-    return f"ours ± standard error (paper), mean of {trials} trial{'s' if trials != '1' else ''}{worse}"
+    return f"ours ± standard error (paper), mean of {trials}{worse}"
 
 
 def markdown_table(table: Table, records: Sequence[Record]) -> str:
@@ -77,7 +82,8 @@ def markdown_table(table: Table, records: Sequence[Record]) -> str:
     lines += ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     seconds = sum((r.seconds or 0.0) * r.trials for r in first_metrics(records))
-    lines += ["", f"{legend(records).capitalize()}. Fitting took {duration(seconds)} in all."]
+    told_how = legend(records)
+    lines += ["", f"{told_how[0].upper()}{told_how[1:]}. Fitting took {duration(seconds)} in all."]
     lines += [f"Not measured: {reason}." for reason in problems(records)]
     lines += ["", table.note, ""] if table.note else [""]
     return "\n".join(lines)
