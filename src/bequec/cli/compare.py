@@ -1,5 +1,6 @@
 """bequec compare: all methods on one study's answers."""
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -66,7 +67,7 @@ def compare(
 
 
 def _told(column: str, value: float) -> str:
-    if value != value:  # noqa: PLR0124 - only NaN differs from itself
+    if math.isnan(value):
         return "–"
     digits = {"seconds": 2, "peak_mb": 0}.get(column, 4)
     return f"{value:.{digits}f}"
