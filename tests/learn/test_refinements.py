@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from scipy.stats import dirichlet
 from sklearn.exceptions import ConvergenceWarning
@@ -9,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from bequec import Answers, BeQuec, ModelError, QueryPlan, match_clusters, plan_queries
 from bequec.learn.atoms import draw_atoms, posterior_moments
 from bequec.learn.cavity import Belief, log_predictive, node_potentials, pair_sums, update_interactions
-from bequec.learn.dense_blocks import DenseBlocks
+from bequec.learn.dense_blocks import DenseBlocks, yes_product
 from bequec.learn.dirichlet import fit_concentration
 from bequec.learn.posterior import first_belief, iterate, random_corners
 from bequec.learn.split_merge import cluster_structure, propose_moves, split
@@ -22,6 +23,7 @@ from bequec.learn.subspace import (
 from bequec.learn.swaps import propose_swaps, sides_of_cuts, swap_gain, swap_names
 from bequec.learn.symmetric import full, inner_weights, outer_triangles, triangles
 from bequec.learn.wide_stitching import tree_ties
+from bequec.learn.windows import rough_window_svd, window_svd
 from bequec.look import accuracy, mean_squared_error, subspace_distance
 from bequec.simulate import draw_answers, draw_interactions, expected_answers, simulate_mixed_memberships
 
@@ -139,12 +141,38 @@ def test_many_clusters_are_handled_on_faces(rng):
 def test_least_squares_rows_solve_each_rows_own_system(small, rng):
     answers, _, A, W = small
     Q = np.linalg.qr(rng.standard_normal((45, 3)))[0]
-    rows = least_squares_rows(answers, Q, np.zeros(45))
+    rows = least_squares_rows(answers, answers.yes @ Q, Q, np.zeros(45))
     own = np.diag(answers.baseline * np.repeat(answers.plan.asked.diagonal(), answers.plan.sizes)).astype(float)
     for i in range(45):
         H = (Q * (W + own)[i][:, None]).T @ Q
         H += 1e-3 * np.trace(H) / 3 * np.eye(3)
         assert_allclose(rows[i], np.linalg.solve(H, Q.T @ A[i]), atol=1e-8)
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_products_by_dense_blocks_are_the_sparse_ones(diagonal, rng):
+    plan = plan_queries(60, 3, n_groups=4, random_state=0)
+    asked = plan.asked[np.ix_(plan.group_of, plan.group_of)]
+    shares = np.triu(asked * (rng.random((60, 60)) < 0.5), k=0 if diagonal else 1)
+    yes = sp.csr_array((shares + np.triu(shares, k=1).T).astype(float)[np.ix_(plan.order, plan.order)])
+    answers = Answers(plan, yes, diagonal=diagonal)
+    Q = rng.standard_normal((60, 3))
+    by_blocks = yes_product(answers, DenseBlocks(answers))(Q)
+    assert_allclose(by_blocks, yes @ Q, atol=1e-5)  # single precision
+    assert not np.array_equal(by_blocks, yes @ Q), "the dense blocks were not used"
+
+
+def test_rough_windows_show_what_exact_ones_do(rng):
+    plan = plan_queries(300, 3, n_groups=4, random_state=0)
+    answers = simulate_mixed_memberships(plan, 3, concentration=[0.2] * 3, random_state=1).answers
+    exact, values, _ = window_svd(answers, [0, 1], [0, 1], 3, rng.standard_normal(300), more=1)
+    rough, rough_values = rough_window_svd(answers, [0, 1], [0, 1], 6, rng.standard_normal((300, 6)))
+    assert subspace_distance(rough[:, :3], exact) < 0.05
+    assert_allclose(rough_values[:4], values, rtol=0.02)
+    nothing = Answers(plan, sp.csr_array((300, 300)))
+    left, values = rough_window_svd(nothing, [0, 1], [0], 6, rng.standard_normal((300, 6)))
+    assert not left.any()
+    assert not values.any()
 
 
 def test_alternation_settles_at_the_range_space_of_noiseless_answers(rng):
@@ -154,7 +182,7 @@ def test_alternation_settles_at_the_range_space_of_noiseless_answers(rng):
     truth = memberships[plan.order]
     start = np.linalg.qr(truth + 0.2 * rng.standard_normal(truth.shape))[0]
     assert subspace_distance(start, truth) > 0.2
-    Q = alternate_rows(answers, start)
+    Q = alternate_rows(answers, yes_product(answers, None), start)
     assert subspace_distance(Q, truth) < 5e-3  # the ridge keeps it from being exact
     core = symmetric_core(answers, np.linalg.qr(truth)[0])
     Q = np.linalg.qr(truth)[0]

@@ -65,8 +65,8 @@ class GraphBaseline(MembershipClusterer):
                 f"none of the {answers.n_answered_pairs} answered pairs is a yes; there is nothing to cluster: "
                 "collect answers, or check that they were read as meant"
             )
-        # One BLAS thread: the same bytes whatever the machine's threads.
-        with threadpool_limits(limits=1, user_api="blas"):
+        # One thread of BLAS and of k-means: the same bytes whatever the machine.
+        with threadpool_limits(limits=1):
             memberships = self._learn(answers, as_generator(self.random_state))
         return self._keep(memberships[answers.plan.position_of], answers.plan.n_nodes)
 

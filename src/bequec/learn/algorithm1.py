@@ -1,11 +1,10 @@
 """The paper's Algorithm 1: stitch the range space, find its corners, read off the memberships."""
 
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
 
-from bequec.ask.answers import Answers
+from bequec.ask.answers import Answers, FloatArray
 from bequec.errors import AnswersError, PlanError
 from bequec.learn.anchors import scale_groups_to_corners, successive_projection
 from bequec.learn.growing import grow_range_space
@@ -13,7 +12,7 @@ from bequec.learn.interactions import least_squares_interactions
 from bequec.learn.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.stitching import RangeSpace, estimate_range_space
 from bequec.learn.task import State, Task
-from bequec.learn.wide_stitching import wide_range_space
+from bequec.learn.wide_stitching import wide_range_spaces
 from bequec.plan.growth import best_growth
 from bequec.plan.identifiable import check_identifiable, is_identifiable
 from bequec.plan.query_plan import BoolArray
@@ -22,7 +21,10 @@ from bequec.plan.sharing import usable_blocks
 
 def stitch_and_project(task: Task) -> State:
     """Algorithm 1 on the answered blocks."""
-    basis, singular_values, gaps = _range_space(task, estimate_range_space)
+    space = _grown_range_space(task)
+    if space is None:
+        space = estimate_range_space(task.answers, task.usable, task.n_clusters, _first_vector(task), task.mapper)
+    basis = space.basis
     anchors = successive_projection(basis, task.n_clusters)
     corners = basis[anchors]
     points, is_near = scale_groups_to_corners(basis, corners, task.answers.plan.starts[:-1])
@@ -30,14 +32,17 @@ def stitch_and_project(task: Task) -> State:
     # In sparse graphs degrees differ by far and most rows end near the origin: there only their direction counts.
     memberships[~is_near] = cone_memberships(points[~is_near], corners)
     interactions = least_squares_interactions(task.answers, memberships)
-    return State(basis, singular_values, gaps, memberships, interactions, anchors)
+    return State(*space, memberships, interactions, anchors)
 
 
 def stitch_widely(task: Task) -> State:
     """Where every refinement starts: the range space stitched on all shared columns."""
-    space = _range_space(task, wide_range_space)
+    wider: tuple[FloatArray, ...] = ()
+    space = _grown_range_space(task)
+    if space is None:
+        space, wider = wide_range_spaces(task.answers, task.usable, task.n_clusters, task.rng, task.mapper)
     successive_projection(space.basis, task.n_clusters)  # refuses answers that show fewer than K directions
-    return State(*space)
+    return State(*space, wider_bases=wider)
 
 
 def answered_usable_blocks(answers: Answers, n_clusters: int) -> BoolArray:
@@ -62,13 +67,15 @@ def answered_usable_blocks(answers: Answers, n_clusters: int) -> BoolArray:
     return usable_blocks(plan, n_clusters, diagonal=answers.diagonal)
 
 
-def _range_space(task: Task, stitch_groups: Callable[..., RangeSpace]) -> RangeSpace:
-    """Stitched group by group, or grown from a seed where some group is smaller than K."""
+def _grown_range_space(task: Task) -> RangeSpace | None:
+    """The range space grown from a seed where some group is smaller than K; None where it can be stitched."""
     answers, K = task.answers, task.n_clusters
-    start = task.rng.standard_normal(answers.plan.n_nodes)
-    if answers.plan.sizes.min() < K:
-        asked = answers.share_answered_per_block > 0
-        growth = best_growth(asked, task.usable, answers.plan.sizes, K, diagonal=answers.diagonal)
-        if growth is not None:
-            return grow_range_space(answers, growth, K, start)
-    return stitch_groups(answers, task.usable, K, start, task.mapper)
+    if answers.plan.sizes.min() >= K:
+        return None
+    asked = answers.share_answered_per_block > 0
+    growth = best_growth(asked, task.usable, answers.plan.sizes, K, diagonal=answers.diagonal)
+    return None if growth is None else grow_range_space(answers, growth, K, _first_vector(task))
+
+
+def _first_vector(task: Task) -> FloatArray:
+    return task.rng.standard_normal(task.answers.plan.n_nodes)

@@ -134,8 +134,8 @@ class BeQuec(ClusterMixin, BaseEstimator):
         self._check_parameters()
         answers = as_answers(X)
         task = self._task(answers)
-        # One BLAS thread: as fast on such small blocks, and the same bytes whatever the machine's threads.
-        with threadpool_limits(limits=1, user_api="blas"):
+        # One thread of BLAS and of k-means: as fast on such small blocks, and the same bytes on any number of cores.
+        with threadpool_limits(limits=1):
             state = START[self.refine](task)
             for refine in REFINEMENTS[self.refine]:
                 state = refine(task, state)

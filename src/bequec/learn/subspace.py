@@ -7,18 +7,15 @@ from sklearn.cluster import KMeans
 
 from bequec.ask.answers import Answers, FloatArray
 from bequec.learn.anchors import successive_projection
-from bequec.learn.dense_blocks import DenseBlocks, fits_densely
+from bequec.learn.dense_blocks import DenseBlocks, Product, fits_densely, yes_product
 from bequec.learn.interactions import least_squares_interactions, normal_equations
-from bequec.learn.parallel import Mapper
 from bequec.learn.simplex import simplex_least_squares
 from bequec.learn.symmetric import full, outer_triangles
 from bequec.learn.task import State, Task
-from bequec.learn.wide_stitching import stitch_windows, wide_windows
 from bequec.plan.query_plan import IntArray
 
 FIRST_ROUNDS, PLAIN_ROUNDS, WEIGHTED_ROUNDS = 40, 60, 40
 MEMBERSHIP_ROUNDS = 4
-OVERSAMPLING = (1, 4, 6)  # additional directions of three more starts
 DOUBT_IN_NEGATIVES = 0.75
 SETTLED = 1e-4  # a round that turns the range space by less is the last
 RIDGE = 1e-3
@@ -31,11 +28,14 @@ def refine_subspace(task: Task, start: State) -> State:
     # Each pair counts once: a few pairs asked very often would otherwise rule the least squares.
     task = dataclasses.replace(task, answers=task.answers.averaged())
     answers, K = task.answers, task.n_clusters
-    starts = [start.basis, *oversampled_bases(task)]
-    candidates = [alternate_rows(answers, basis, FIRST_ROUNDS) for basis in starts]
-    basis = alternate_rows(answers, max(candidates, key=lambda Q: explained_squares(answers, Q)))
-    if fits_densely(answers):
-        basis = alternate_weighted_rows(answers, DenseBlocks(answers), basis)
+    blocks = DenseBlocks(answers) if fits_densely(answers) else None
+    times = yes_product(answers, blocks)
+    wider = [alternate_rows(answers, times, basis, FIRST_ROUNDS) for basis in start.wider_bases]
+    starts = [start.basis, *(cut_back(answers, Q, K) for Q in wider)]
+    candidates = [alternate_rows(answers, times, basis, FIRST_ROUNDS) for basis in starts]
+    basis = alternate_rows(answers, times, max(candidates, key=lambda Q: explained_squares(answers, Q)))
+    if blocks is not None:
+        basis = alternate_weighted_rows(answers, blocks, basis)
     points = symmetric_points(answers, basis)
     corners = denoised_corners(points, K, task.rng)
     memberships = alternate_memberships(answers, simplex_least_squares(points, corners))
@@ -48,20 +48,8 @@ def refine_subspace(task: Task, start: State) -> State:
     )
 
 
-def oversampled_bases(task: Task) -> list[FloatArray]:
-    """Range spaces of more than K directions, refined and cut back to K: they keep what a single window loses."""
-    answers, K = task.answers, task.n_clusters
-    ranks = [K + more for more in OVERSAMPLING if answers.plan.sizes.min() >= K + more]
-    if not ranks or not fits_densely(answers):  # very large graphs have large groups, and each start takes minutes
-        return []
-    start = task.rng.standard_normal(answers.plan.n_nodes)
-    windows = wide_windows(answers, task.usable, max(ranks), start, Mapper(task.mapper.n_jobs))
-    return [_cut_back(answers, stitch_windows(answers.plan, windows, rank), K) for rank in ranks]
-
-
-def _cut_back(answers: Answers, basis: FloatArray, rank: int) -> FloatArray:
-    """The strongest directions of a basis after refinement."""
-    Q = alternate_rows(answers, basis, FIRST_ROUNDS)
+def cut_back(answers: Answers, Q: FloatArray, rank: int) -> FloatArray:
+    """The strongest directions of a refined basis."""
     s, T = np.linalg.eigh(symmetric_core(answers, Q))
     # Noise has both signs; clusters that say yes among themselves have positive ones.
     strength = np.where(s > 0, s, -DOUBT_IN_NEGATIVES * s)
@@ -74,7 +62,7 @@ def explained_squares(answers: Answers, Q: FloatArray) -> float:
     return float((symmetric_core(answers, Q) * right).sum())
 
 
-def alternate_rows(answers: Answers, basis: FloatArray, n_rounds: int = PLAIN_ROUNDS) -> FloatArray:
+def alternate_rows(answers: Answers, times: Product, basis: FloatArray, n_rounds: int = PLAIN_ROUNDS) -> FloatArray:
     """An orthonormal Q that spans the rows V of A ≈ V Qᵀ over the asked pairs, V in least squares given Q.
 
     Rows and columns have different coordinates, and plain alternation swings between the two; the mean of V and of
@@ -83,7 +71,7 @@ def alternate_rows(answers: Answers, basis: FloatArray, n_rounds: int = PLAIN_RO
     Q, _ = np.linalg.qr(basis)
     diagonal = np.zeros(len(Q))
     for _ in range(n_rounds):
-        V = least_squares_rows(answers, Q, diagonal)
+        V = least_squares_rows(answers, times(Q), Q, diagonal)
         diagonal = np.clip((V * Q).sum(axis=1), 0.0, 1.0)
         previous, (Q, _) = Q, np.linalg.qr(V + Q @ (Q.T @ V))
         if _turn(previous, Q) < SETTLED:
@@ -91,17 +79,17 @@ def alternate_rows(answers: Answers, basis: FloatArray, n_rounds: int = PLAIN_RO
     return Q
 
 
-def least_squares_rows(answers: Answers, Q: FloatArray, diagonal: FloatArray) -> FloatArray:
-    """V_i = (Σ_j W_ij q_j q_jᵀ + ridge)⁻¹ Σ_j A_ij q_j; an unobserved diagonal is filled in by ``diagonal``.
+def least_squares_rows(answers: Answers, image: FloatArray, Q: FloatArray, diagonal: FloatArray) -> FloatArray:
+    """V_i = (Σ_j W_ij q_j q_jᵀ + ridge)⁻¹ Σ_j A_ij q_j; ``image`` is A Q, ``diagonal`` stands for an unobserved one.
 
     All rows of a group see the same columns, so one K×K system serves a whole group; only where pairs are unanswered
     or repeated has each row its own.
     """
     plan, K = answers.plan, Q.shape[1]
     in_loop = np.repeat(plan.asked.diagonal(), plan.sizes)
-    right = answers.yes @ Q
+    right = image
     if not answers.diagonal:
-        right += (answers.baseline * diagonal * in_loop)[:, None] * Q
+        right = image + (answers.baseline * diagonal * in_loop)[:, None] * Q
     products = outer_triangles(Q)
     sums = np.add.reduceat(products, plan.starts[:-1], axis=0)
     by_group = float(answers.baseline) * (plan.asked.astype(float) @ sums)
@@ -109,7 +97,7 @@ def least_squares_rows(answers: Answers, Q: FloatArray, diagonal: FloatArray) ->
         inverse = np.linalg.inv(_with_ridge(full(by_group, K)))
         return np.concatenate([right[plan.span(l)] @ inverse[l] for l in range(plan.n_groups)])
     by_row = np.repeat(by_group, plan.sizes, axis=0) + answers.correction @ products
-    return np.linalg.solve(_with_ridge(full(by_row, K)), right[:, :, None])[:, :, 0]
+    return np.asarray(np.linalg.solve(_with_ridge(full(by_row, K)), right[:, :, None])[:, :, 0])
 
 
 def alternate_weighted_rows(
@@ -223,4 +211,5 @@ def _with_ridge(matrices: FloatArray) -> FloatArray:
 
 def _turn(old: FloatArray, new: FloatArray) -> float:
     """The sine of the largest angle between two orthonormal bases."""
-    return float(np.linalg.norm(new - old @ (old.T @ new), ord=2))
+    cosines = np.linalg.svd(old.T @ new, compute_uv=False)
+    return float(np.sqrt(max(0.0, 1.0 - cosines[-1] ** 2)))

@@ -1,25 +1,35 @@
 """Symmetric K×K matrices, one a node, kept as their upper triangles."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from bequec.ask.answers import FloatArray
+from bequec.plan.query_plan import IntArray
+
+
+@lru_cache
+def upper(size: int) -> tuple[IntArray, IntArray]:
+    """Rows and columns of the upper triangle."""
+    rows, columns = np.triu_indices(size)
+    return rows, columns
 
 
 def triangles(matrices: FloatArray) -> FloatArray:
     """(N, K, K) symmetric matrices as (N, K(K+1)/2) upper triangles."""
-    rows, columns = np.triu_indices(matrices.shape[-1])
+    rows, columns = upper(matrices.shape[-1])
     return matrices[:, rows, columns]
 
 
 def outer_triangles(vectors: FloatArray) -> FloatArray:
     """The upper triangles of v vᵀ for each row v."""
-    rows, columns = np.triu_indices(vectors.shape[1])
+    rows, columns = upper(vectors.shape[1])
     return vectors[:, rows] * vectors[:, columns]
 
 
 def full(packed: FloatArray, size: int) -> FloatArray:
     """Upper triangles as whole symmetric matrices again."""
-    rows, columns = np.triu_indices(size)
+    rows, columns = upper(size)
     matrices = np.empty((len(packed), size, size))
     matrices[:, rows, columns] = packed
     matrices[:, columns, rows] = packed
@@ -28,5 +38,5 @@ def full(packed: FloatArray, size: int) -> FloatArray:
 
 def inner_weights(size: int) -> FloatArray:
     """Weights with which Σ weights · triangle(A) · triangle(B) is the inner product tr(A B)."""
-    rows, columns = np.triu_indices(size)
+    rows, columns = upper(size)
     return np.where(rows == columns, 1.0, 2.0)

@@ -44,6 +44,7 @@ class State:
     memberships: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     interactions: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     anchors: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    wider_bases: tuple[FloatArray, ...] = ()
     covariances: FloatArray | None = None
     log_predictive: FloatArray | None = None
     n_iter: int = 1

@@ -11,11 +11,15 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from bequec.ask.answers import Answers, FloatArray
+from bequec.learn.dense_blocks import fits_densely
 from bequec.learn.parallel import Mapper
 from bequec.learn.stitching import MORE_SINGULAR_VALUES, RangeSpace, stitch
 from bequec.learn.stitching_order import centre
-from bequec.learn.windows import gap, window_svd
+from bequec.learn.windows import gap, rough_window_svd
 from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan
+
+OVERSAMPLING = (2, 4, 6, 8)  # additional directions of four more starts
+CLEAR_GAP = 1.5
 
 
 class WideWindows(NamedTuple):
@@ -26,29 +30,37 @@ class WideWindows(NamedTuple):
     values: list[FloatArray]
 
 
-def wide_range_space(
-    answers: Answers, usable: BoolArray, n_clusters: int, start: FloatArray, mapper: Mapper
-) -> RangeSpace:
-    """Estimate range(M) by stitching along the heaviest tree of the sharing graph, without loss of scale."""
-    windows = wide_windows(answers, usable, n_clusters, start, mapper)
-    gaps = np.array([gap(values, n_clusters) for values in windows.values])
-    return RangeSpace(stitch_windows(answers.plan, windows, n_clusters), windows.values[0], gaps)
+def wide_range_spaces(
+    answers: Answers, usable: BoolArray, n_clusters: int, rng: np.random.Generator, mapper: Mapper
+) -> tuple[RangeSpace, tuple[FloatArray, ...]]:
+    """range(M) stitched along the heaviest tree of the sharing graph, without loss of scale; and with more directions.
+
+    A few directions beyond K keep what a single window loses; they are cut back once they are refined.
+    """
+    plan, K = answers.plan, n_clusters
+    most = K + max(MORE_SINGULAR_VALUES, *OVERSAMPLING)
+    windows = wide_windows(answers, usable, most, rng.standard_normal((plan.n_nodes, most)), mapper)
+    gaps = np.array([gap(values, K) for values in windows.values])
+    # Where K directions stand out of the noise in every window nothing is lost; nor are further starts worth minutes.
+    worthwhile = gaps.min() < CLEAR_GAP and fits_densely(answers)
+    ranks = [K + more for more in OVERSAMPLING if worthwhile and plan.sizes.min() >= K + more]
+    wider = tuple(stitch_windows(plan, windows, rank) for rank in ranks)
+    return RangeSpace(stitch_windows(plan, windows, K), windows.values[0], gaps), wider
 
 
 def wide_windows(answers: Answers, usable: BoolArray, rank: int, start: FloatArray, mapper: Mapper) -> WideWindows:
-    """The SVD of every two tied groups by all columns that both were asked about."""
+    """The SVD of every two tied groups by all columns that both were asked about, roughly: it is refined later."""
     ties = tree_ties(usable, answers.plan.sizes)
     if not ties:
-        left, values, _ = window_svd(answers, [0], [0], rank, start, MORE_SINGULAR_VALUES)
+        left, values = rough_window_svd(answers, [0], [0], rank, start)
         return WideWindows([], [left], [values])
 
-    def shared_svd(index: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        known, new = ties[index]
-        columns = np.flatnonzero(usable[known] & usable[new]).tolist()
-        return window_svd(answers, [known, new], columns, rank, start, more=1 if index else MORE_SINGULAR_VALUES)
+    def shared_svd(tie: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+        columns = np.flatnonzero(usable[tie[0]] & usable[tie[1]]).tolist()
+        return rough_window_svd(answers, tie, columns, rank, start)
 
-    found = mapper.map("stitching groups", shared_svd, range(len(ties)))
-    return WideWindows(ties, [left for left, _, _ in found], [values for _, values, _ in found])
+    found = mapper.map("stitching groups", shared_svd, ties)
+    return WideWindows(ties, [left for left, _ in found], [values for _, values in found])
 
 
 def stitch_windows(plan: QueryPlan, windows: WideWindows, rank: int) -> FloatArray:

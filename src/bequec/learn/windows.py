@@ -7,10 +7,12 @@ import scipy.sparse as sp
 
 from bequec.ask.answers import Answers, FloatArray
 from bequec.learn.top_svd import improved_svd, top_svd
-from bequec.plan.query_plan import IntArray
+from bequec.plan.query_plan import BoolArray, IntArray
 
 IMPUTATION_ROUNDS = 3
+ROUGH_ROUNDS = 12
 NOTHING = 1e-12
+DENSE_ABOVE = 0.1  # of the entries: products with plain arrays are then faster
 HARDLY = 0.03  # an imputed diagonal alone makes directions of about half this size
 
 
@@ -36,7 +38,7 @@ def window_svd(
     The diagonal is unobserved unless it was given: a zero there would be a bias, not an answer, so it is
     imputed from the rank-K fit itself, in three rounds of (SVD, refill, clipped to probabilities).
     """
-    window = sp.block_array([[answered_block(answers, l, m) for m in columns] for l in rows], format="csr")
+    window = _window(answers, rows, columns)
     at_row, at_column = _diagonal_positions(answers, rows, columns)
     n_rounds = IMPUTATION_ROUNDS if len(at_row) and not answers.diagonal else 0
     filled = window
@@ -49,9 +51,44 @@ def window_svd(
         filled = window + sp.csr_array((diagonal, (at_row, at_column)), shape=window.shape)
     # Values beyond K lie close together and take ARPACK longest: only the last SVD looks for them.
     left, values, right = top_svd(filled, min(rank + more, *window.shape), start)
-    # Singular vectors of a zero singular value are arbitrary: they show nothing and must not look as if they did.
-    shown = values[:rank] > NOTHING * values[0]
+    shown = _shown(values[:rank])
     return left[:, :rank] * shown, values, right[:, :rank] * shown
+
+
+def rough_window_svd(
+    answers: Answers, rows: Sequence[int], columns: Sequence[int], rank: int, start: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Left singular vectors and values of a window by a few block power iterations, for a start that is refined later.
+
+    The unobserved diagonal is refilled in every one of them. ``start`` has a row for every node and at least ``rank``
+    columns.
+    """
+    window = _window(answers, rows, columns)
+    at_row, at_column = _diagonal_positions(answers, rows, columns)
+    diagonal = np.zeros((len(at_row), 1))
+    matrix = window.toarray() if window.nnz > DENSE_ABOVE * window.shape[0] * window.shape[1] else window
+    right = start[: window.shape[1], : min(rank, *window.shape)]
+    for _ in range(ROUGH_ROUNDS):
+        image = matrix @ right
+        image[at_row] += diagonal * right[at_column]
+        left, _ = np.linalg.qr(image)
+        image = matrix.T @ left
+        image[at_column] += diagonal * left[at_row]
+        right, core = np.linalg.qr(image)
+        if not answers.diagonal:
+            fitted = ((left @ core.T)[at_row] * right[at_column]).sum(axis=1, keepdims=True)
+            diagonal = np.clip(fitted, 0.0, 1.0)
+    turn, values, _ = np.linalg.svd(core.T)
+    return left @ turn * _shown(values), values
+
+
+def _window(answers: Answers, rows: Sequence[int], columns: Sequence[int]) -> sp.csr_array:
+    return sp.block_array([[answered_block(answers, l, m) for m in columns] for l in rows], format="csr")
+
+
+def _shown(values: FloatArray) -> BoolArray:
+    """Singular vectors of a zero singular value are arbitrary: they show nothing and must not look as if they did."""
+    return np.asarray(values > NOTHING * values[0])
 
 
 def _diagonal_positions(answers: Answers, rows: Sequence[int], columns: Sequence[int]) -> tuple[IntArray, IntArray]:
