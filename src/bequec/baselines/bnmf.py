@@ -132,10 +132,15 @@ def _sparse_step(A: sp.csr_array) -> Step:
 
 
 def _dense_step(A: FloatArray) -> Step:
-    """The same where so many entries are not zero that plain arrays are faster."""
+    """The same where so many entries are not zero that plain arrays are faster, in single precision."""
+    single = A.astype(np.float32)
+    ratio = np.empty_like(single)
 
     def step(factor: FloatArray, other: FloatArray, beta: FloatArray) -> FloatArray:
-        ratio = A / np.maximum(factor @ other.T, TINY**2)
-        return np.asarray(factor * (ratio @ other) / (other.sum(axis=0) + factor * beta + TINY))
+        columns = other.astype(np.float32)
+        np.matmul(factor.astype(np.float32), columns.T, out=ratio)
+        np.maximum(ratio, np.float32(TINY**2), out=ratio)
+        np.divide(single, ratio, out=ratio)
+        return np.asarray(factor * (ratio @ columns) / (other.sum(axis=0) + factor * beta + TINY))
 
     return step
