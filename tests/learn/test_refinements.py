@@ -8,11 +8,13 @@ from scipy.stats import dirichlet
 from sklearn.exceptions import ConvergenceWarning
 
 from bequec import Answers, BeQuec, ModelError, QueryPlan, match_clusters, plan_queries
-from bequec.learn.atoms import draw_atoms, posterior_moments
+from bequec.learn.atoms import Atoms
 from bequec.learn.cavity import Belief, log_predictive, node_potentials, pair_sums, update_interactions
 from bequec.learn.dense_blocks import DenseBlocks, yes_product
 from bequec.learn.dirichlet import fit_concentration
-from bequec.learn.posterior import first_belief, iterate, random_corners
+from bequec.learn.local_atoms import LocalAtoms
+from bequec.learn.posterior import extrapolate, first_belief, iterate, random_corners
+from bequec.learn.shared_atoms import SharedAtoms
 from bequec.learn.split_merge import cluster_structure, propose_moves, split
 from bequec.learn.subspace import (
     alternate_rows,
@@ -97,21 +99,29 @@ def test_log_predictive_counts_every_pair_once(small):
     assert log_predictive(DenseBlocks(answers), belief).sum() == pytest.approx(expected, rel=1e-5)
 
 
+def belief_about(memberships, covariances, concentration):
+    K = len(concentration)
+    return Belief(np.asarray(memberships), np.asarray(covariances), np.eye(K), concentration)
+
+
 def test_atoms_have_the_moments_of_the_dirichlet(rng):
     concentration = np.array([0.15, 0.6, 2.0])
-    atoms = draw_atoms(concentration, 8192, rng)
-    nothing = np.zeros((1, 3))
-    moments = posterior_moments(atoms, nothing, np.zeros((1, 3, 3)), concentration, nothing)
+    atoms = SharedAtoms.draw(concentration, rng, 8192)
+    nothing, flat = (np.zeros((1, 3)), np.zeros((1, 3, 3))), np.full((1, 3), 1 / 3)
+    moments = atoms.moments(*nothing, belief_about(flat, np.zeros((1, 3, 3)), concentration))
     assert_allclose(moments.mean[0], dirichlet.mean(concentration), atol=2e-3)
     assert_allclose(moments.covariance[0], dirichlet.cov(concentration), atol=2e-3)
     # The mean of log x is what the prior is learned from: it must give the concentration back.
-    assert_allclose(fit_concentration(moments.mean_log, np.full(3, 0.4)), concentration, rtol=0.02)
+    assert_allclose(fit_concentration(moments.mean_log[0], np.full(3, 0.4)), concentration, rtol=0.02)
     moved = np.array([0.17, 0.55, 2.1])
-    reweighted = posterior_moments(atoms, nothing, np.zeros((1, 3, 3)), moved, nothing)
+    reweighted = atoms.moments(*nothing, belief_about(flat, np.zeros((1, 3, 3)), moved))
     assert_allclose(reweighted.mean[0], dirichlet.mean(moved), atol=4e-3)
+    assert moments.n_effective[0] == pytest.approx(8192)
+    assert 4000 < reweighted.n_effective[0] < 8192
 
 
-def test_posterior_on_the_simplex_agrees_with_a_fine_grid(rng):
+@pytest.mark.parametrize("kind", [SharedAtoms, LocalAtoms])
+def test_posterior_on_the_simplex_agrees_with_a_fine_grid(kind, rng):
     """K = 2 with ν = (1, 1): the posterior is a Gaussian in x_1, cut off at 0 and 1."""
     concentration = np.ones(2)
     b, H = np.array([[9.0, 4.0]]), np.array([[[20.0, 3.0], [3.0, 12.0]]])
@@ -119,9 +129,56 @@ def test_posterior_on_the_simplex_agrees_with_a_fine_grid(rng):
     x = np.column_stack([grid, 1 - grid])
     weight = np.exp(x @ b[0] - 0.5 * np.einsum("na,ab,nb->n", x, H[0], x))
     mean = (weight[:, None] * x).sum(axis=0) / weight.sum()
-    moments = posterior_moments(draw_atoms(concentration, 8192, rng), b, H, concentration, np.full((1, 2), 0.5))
+    last = belief_about(np.full((1, 2), 0.5), 0.05 * np.array([[[1.0, -1.0], [-1.0, 1.0]]]), concentration)
+    moments = kind.draw(concentration, rng, 8192).moments(b, H, last)
     assert_allclose(moments.mean[0], mean, atol=1e-3)
     assert moments.covariance[0, 0, 0] == pytest.approx((weight * (grid - mean[0]) ** 2).sum() / weight.sum(), rel=0.01)
+    inside = slice(1, -1)  # log 0
+    mean_log = (weight[inside, None] * np.log(x[inside])).sum(axis=0) / weight.sum()
+    assert_allclose(moments.mean_log[0], mean_log, rtol=0.01)
+
+
+@pytest.mark.parametrize(("K", "precision"), [(4, 900.0), (12, 900.0), (4, 90.0)])
+def test_local_atoms_agree_with_many_shared_ones_and_need_far_fewer(K, precision, rng):
+    """A node clearly in two clusters and perhaps in a third, seen with correlated errors."""
+    concentration = np.full(K, 0.3)
+    root = np.eye(K) + 0.3 * rng.standard_normal((K, K))
+    H = precision * (root @ root.T)[None] / K
+    truth = np.zeros(K)
+    truth[:3] = 0.6, 0.35, 0.05
+    belief = belief_about(truth[None] * 0.9 + 0.1 / K, np.zeros((1, K, K)), concentration)
+    b = H @ truth
+    local = LocalAtoms.draw(concentration, rng, 512)
+    for _ in range(6):  # each look at the posterior says better where to draw
+        moments = local.moments(b, H, belief)
+        belief = belief._replace(memberships=moments.mean, covariances=moments.covariance)
+    exact = LocalAtoms.draw(concentration, rng, 2**16).moments(b, H, belief)
+    spread = np.sqrt(np.trace(exact.covariance[0]))
+    assert np.linalg.norm(moments.mean - exact.mean) < 0.25 * spread
+    assert moments.n_effective[0] > 30
+    if K == 4:
+        shared = SharedAtoms.draw(concentration, rng, 2**17).moments(b, H, belief)
+        assert np.linalg.norm(shared.mean - exact.mean) < 0.1 * spread
+        assert_allclose(shared.covariance, exact.covariance, atol=0.1 * spread**2)
+        assert moments.n_effective[0] / 512 > (4 if precision > 100 else 1) * shared.n_effective[0] / 2**17
+
+
+def test_atoms_are_chosen_by_need(rng):
+    """A node about which nothing is known rests on the shared atoms, one that is well known on its own."""
+    concentration = np.full(3, 0.5)
+    truth = np.array([[0.3, 0.3, 0.4], [0.5, 0.3, 0.2]])
+    H = np.stack([np.zeros((3, 3)), 2000 * np.eye(3)])
+    covariances = np.stack([np.zeros((3, 3)), (np.eye(3) - 1 / 3) / 2000])
+    belief = belief_about(truth, covariances, concentration)
+    b = np.einsum("nab,nb->na", H, truth)
+    atoms = Atoms.draw(concentration, rng, 128, 64)
+    moments = atoms.moments(b, H, belief)
+    assert atoms.local is not None
+    assert_allclose(moments.mean[0], atoms.shared.moments(b, H, belief).mean[0])
+    assert_allclose(moments.mean[1], atoms.local.moments(b, H, belief).mean[1])
+    assert moments.n_effective[1] > 20
+    assert atoms.suit(1.05 * concentration)
+    assert not atoms.suit(1.2 * concentration)
 
 
 def test_many_clusters_are_handled_on_faces(rng):
@@ -131,11 +188,24 @@ def test_many_clusters_are_handled_on_faces(rng):
     H = 400.0 * np.eye(K)[None]
     truth = np.zeros(K)
     truth[[3, 7]] = 0.7, 0.3
-    moments = posterior_moments(
-        draw_atoms(concentration, 2048, rng), (H @ truth), H, concentration, truth[None] * 0.8 + 0.2 / K
-    )
+    belief = belief_about(truth[None] * 0.8 + 0.2 / K, np.zeros((1, K, K)), concentration)
+    moments = SharedAtoms.draw(concentration, rng, 2048).moments(H @ truth, H, belief)
     assert moments.mean.sum() == pytest.approx(1)
     assert_allclose(moments.mean[0], truth, atol=0.06)
+
+
+def test_extrapolation_finds_the_limit_of_a_geometric_sequence(rng):
+    limit, off = np.full((2, 2), 0.5), 0.1 * rng.standard_normal((2, 2))
+    beliefs = [
+        belief_about(np.ones((1, 2)) / 2, np.zeros((1, 2, 2)), np.exp(-1 + 0.3 * 0.8**n * np.ones(2)))._replace(
+            interactions=limit + 0.8**n * off
+        )
+        for n in range(3)
+    ]
+    found, jump = extrapolate(*beliefs)
+    assert_allclose(found.interactions, limit, atol=1e-12)
+    assert_allclose(found.concentration, np.exp(-1))
+    assert jump == pytest.approx(np.abs(0.8 * off).max())
 
 
 def test_least_squares_rows_solve_each_rows_own_system(small, rng):
@@ -236,13 +306,13 @@ def test_random_corners_are_extreme_points(rng):
     assert {tuple(row) for row in found} == {tuple(row) for row in corners}
 
 
-def test_an_iteration_at_the_truth_stays_near_it(rng):
+def test_an_iteration_at_the_truth_stays_near_it():
     plan = plan_queries(800, 3, n_groups=4, random_state=0)
     answers, truth, interactions = simulate_mixed_memberships(plan, 3, random_state=0)
     belief = Belief(truth[plan.order], np.zeros((800, 3, 3)), interactions, np.full(3, 0.2))
     blocks, atoms = DenseBlocks(answers), None
     for _ in range(10):
-        belief, atoms = iterate(blocks, belief, atoms, 1024, rng)
+        belief, atoms = iterate(blocks, belief, atoms, (256, 128), 0)
     assert mean_squared_error(belief.memberships, truth[plan.order]) < 0.02
     assert_allclose(belief.interactions, interactions, atol=0.05)
     assert_allclose(belief.concentration, 0.2, atol=0.06)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bequec.ask.answers import Answers, FloatArray
 from bequec.learn.anchors import successive_projection
-from bequec.learn.atoms import Atoms, are_stale, draw_atoms, posterior_moments
+from bequec.learn.atoms import Atoms
 from bequec.learn.cavity import (
     SMALLEST_B,
     Belief,
@@ -33,13 +33,19 @@ ANNEALING = np.linspace(0.2, 1.0, 15)  # the sharpness of a start's plain iterat
 CAVITY = 10  # cavity iterations of a start
 SETTLING, ALMOST_SETTLED = 40, 5e-4  # most cavity iterations before runs are compared, and when to stop earlier
 RACE, RACE_CAVITY = np.array([0.6, 0.8, 1.0, 1.0]), 4  # the few iterations that tell good moves from bad ones
-COARSE = 256  # atoms while searching
-POLISH = (512, 2048, 8192)  # atoms while polishing
+
+NumberOfAtoms = tuple[int, int]
+COARSER, COARSE, FINE, FINEST = (128, 0), (256, 0), (256, 64), (256, 256)  # shared atoms, and local ones
 HALF_WAY = 0.5  # how far an iteration goes towards the new posterior
 PATIENCE = 20  # after so many iterations steps get shorter, which ends a swing between two states
+PACE = 4  # iterations between the members of a sequence that is extrapolated
+LARGEST_RATIO, LARGEST_JUMP = 0.9, 3.0
+ROUGHLY = 5.0  # times the tolerance, where more atoms follow
 CLEAR_LEAD = 1.5  # standard errors
 SAME_BASIN = 0.15  # relative distance of two states on their way to the same fixed point
-CATCHES_UP = 300.0  # how far behind in log predictive a move may be after its race, more where there is more of it
+CATCHES_UP = 300.0
+HOPELESS = 1.5  # allowances that a move may be behind half way through its race
+UNDECIDED = 100.0  # a difference of log predictives that fewer atoms or iterations can make
 MOST_MOVES = 12
 FINALISTS = 3
 
@@ -64,11 +70,16 @@ class Run(NamedTuple):
         """The total log predictive."""
         return float(self.scores.sum())
 
-    def may_lead_elsewhere(self, best: "Run") -> bool:
-        """Whether a few steps after a move it is neither back where it came from nor hopelessly behind."""
-        M = best.belief.memberships
+    def is_elsewhere(self, other: "Run") -> bool:
+        """Whether it is so far from another one that they are in different basins."""
+        M = other.belief.memberships
         distance = np.linalg.norm(match_clusters(self.belief.memberships, M) - M) / np.linalg.norm(M)
-        return bool(distance > SAME_BASIN and self.score > best.score - CATCHES_UP * (1 + abs(best.score) / 150_000))
+        return bool(distance > SAME_BASIN)
+
+    @property
+    def allowance(self) -> float:
+        """How far behind in log predictive a move may be after its race, more where there is more of it."""
+        return CATCHES_UP * (1 + abs(self.score) / 150_000)
 
     def clearly_beats(self, other: "Run") -> bool:
         """Whether the difference of the log predictive is more than chance from node to node makes it."""
@@ -134,22 +145,41 @@ def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
         if task.out_of_time():
             break
         seed = int(task.rng.integers(2**31))
-        race = functools.partial(run_from, task, blocks, sharpness=RACE, n_cavity=RACE_CAVITY, n_atoms=COARSE // 2)
         finalists: list[Run] = []
         kinds = (*propose_moves(task.answers, blocks, best.belief), propose_swaps(blocks, best.belief))
         for moved in kinds:  # each kind of move races among its own
-            raced = task.mapper.map("", functools.partial(race, seed=seed), moved)
-            promising = [run for run in raced if run.may_lead_elsewhere(best)]
+            raced = task.mapper.map("", functools.partial(race, task, blocks, best, seed), moved)
+            promising = [run for run in raced if run is not None]
             finalists += sorted(promising, key=lambda run: -run.score)[:FINALISTS]
         if not finalists:
             break
-        finished = [finish(task, blocks, run.belief, seed) for run in finalists]
-        winner = settle(task, blocks, max(finished, key=lambda run: run.score), seed)
-        best = settle(task, blocks, best, seed)
+        finished = task.mapper.map("", functools.partial(finish, task, blocks, seed), finalists)
+        winner, best = compare(task, blocks, max(finished, key=lambda run: run.score), best, seed)
         if not winner.clearly_beats(best):
             break
         best = winner
     return best
+
+
+def race(task: Task, blocks: DenseBlocks, best: Run, seed: int, moved: FloatArray) -> Run | None:
+    """A few iterations after a move; None if they lead back to the best run or fall far behind it."""
+    run = run_from(task, blocks, moved, seed, RACE, 0, COARSER)
+    if run.score < best.score - HOPELESS * best.allowance:
+        return None
+    belief = anneal(task, blocks, run.belief, seed, np.empty(0), RACE_CAVITY, COARSER)
+    run = Run(belief, log_predictive(blocks, belief))
+    return run if run.is_elsewhere(best) and run.score > best.score - best.allowance else None
+
+
+def compare(task: Task, blocks: DenseBlocks, challenger: Run, best: Run, seed: int) -> tuple[Run, Run]:
+    """Both carried on until little moves: scores rise or swing on the way. The closer they are, the farther."""
+    for n_atoms in (FINE, FINEST):
+        run = functools.partial(creep, task, blocks, n_atoms=n_atoms, seed=seed, max_iter=SETTLING, tol=ALMOST_SETTLED)
+        settled = task.mapper.map("", run, [challenger.belief, best.belief])
+        challenger, best = (Run(found.belief, log_predictive(blocks, found.belief)) for found in settled)
+        if abs(challenger.score - best.score) > UNDECIDED:
+            break
+    return challenger, best
 
 
 def run_from(
@@ -159,66 +189,77 @@ def run_from(
     seed: int,
     sharpness: FloatArray,
     n_cavity: int,
-    n_atoms: int,
+    n_atoms: NumberOfAtoms,
 ) -> Run:
     """From first memberships to a belief and its score."""
     belief = first_belief(task.answers, memberships)
-    belief = anneal(task, blocks, belief, np.random.default_rng(seed), sharpness, n_cavity, n_atoms)
+    belief = anneal(task, blocks, belief, seed, sharpness, n_cavity, n_atoms)
     return Run(belief, log_predictive(blocks, belief))
 
 
-def finish(task: Task, blocks: DenseBlocks, belief: Belief, seed: int) -> Run:
+def finish(task: Task, blocks: DenseBlocks, seed: int, run: Run) -> Run:
     """Carry a raced belief as far as the best one has been carried, so that their scores compare."""
-    belief = anneal(task, blocks, belief, np.random.default_rng(seed), np.linspace(0.7, 1.0, 4), CAVITY, COARSE)
-    return Run(belief, log_predictive(blocks, belief))
-
-
-def settle(task: Task, blocks: DenseBlocks, run: Run, seed: int) -> Run:
-    """Cavity iterations until little moves: scores rise or swing on the way, and only settled runs compare."""
-    belief, atoms, rng = run.belief, None, np.random.default_rng(seed)
-    for _ in range(SETTLING):
-        previous = belief
-        belief, atoms = iterate(blocks, belief, atoms, 8 * COARSE, rng)  # few atoms make scores noisy
-        if movement(previous, belief) < ALMOST_SETTLED or task.out_of_time():
-            break
+    belief = anneal(task, blocks, run.belief, seed, np.linspace(0.7, 1.0, 4), CAVITY, COARSE)
     return Run(belief, log_predictive(blocks, belief))
 
 
 def polish(task: Task, blocks: DenseBlocks, best: Run) -> tuple[Run, int, str]:
-    """Cavity iterations with more and more atoms until nothing moves; a stage that lowers the score is undone."""
+    """Cavity iterations with more and more atoms until nothing moves; a stage that falls out of the basin is undone."""
     n_iter, unfinished = 1, ""
-    for stage, n_atoms in enumerate(POLISH):
+    for stage, (n_atoms, tol) in enumerate(((FINE, ROUGHLY * task.tol), (FINEST, task.tol))):
         if task.out_of_time():
             return best, n_iter, UNSETTLED["time_limit"]
-        task.say("polishing", stage, len(POLISH))
-        belief = best.belief
-        atoms: Atoms | None = None
-        rng = np.random.default_rng(int(task.rng.integers(2**31)))
-        settled = False
-        for n_iter in range(1, task.max_iter + 1):
-            previous, step = belief, min(HALF_WAY, HALF_WAY * PATIENCE / n_iter)
-            belief, atoms = iterate(blocks, belief, atoms, n_atoms, rng, step=step)
-            settled = (
-                movement(previous, belief) < task.tol * step / HALF_WAY
-            )  # short steps must not pass for being settled
-            if settled or task.out_of_time():
-                break
+        task.say("polishing", stage, 2)
+        seed = int(task.rng.integers(2**31))
+        belief, n_iter, is_settled = creep(task, blocks, best.belief, n_atoms, seed, task.max_iter, tol)
         run = Run(belief, log_predictive(blocks, belief))
-        best = max(best, run, key=lambda run: run.score)
+        if run.score > best.score or not run.is_elsewhere(best):  # few atoms flatter the score inside a basin
+            best = run
         unfinished = ""
-        if not settled:
+        if not is_settled:
             unfinished = UNSETTLED["time_limit" if task.out_of_time() else "max_iter"]
     return best, n_iter, unfinished
+
+
+class Settled(NamedTuple):
+    """Where iterations came to, after how many, and whether they are settled there."""
+
+    belief: Belief
+    n_iter: int
+    is_settled: bool
+
+
+def creep(
+    task: Task, blocks: DenseBlocks, belief: Belief, n_atoms: NumberOfAtoms, seed: int, max_iter: int, tol: float
+) -> Settled:
+    """Cavity iterations until hardly anything moves; every few of them B and ν jump to where they are going."""
+    atoms: Atoms | None = None
+    marks = [belief]
+    for n_iter in range(1, max_iter + 1):
+        previous, step = belief, min(HALF_WAY, HALF_WAY * PATIENCE / n_iter)
+        belief, atoms = iterate(blocks, belief, atoms, n_atoms, seed, step=step)
+        if n_iter % PACE == 0:
+            marks.append(belief)
+        if len(marks) == 3:
+            # Short steps must not pass for being settled.
+            rests = movement(previous, belief) < tol * step / HALF_WAY
+            belief, jump = extrapolate(*marks)
+            if rests and jump < LARGEST_JUMP * tol:
+                return Settled(belief, n_iter, True)
+            marks = [belief]
+        if task.out_of_time():
+            break
+    return Settled(belief, n_iter, False)
 
 
 def anneal(
     task: Task,
     blocks: DenseBlocks,
     belief: Belief,
-    rng: np.random.Generator,
+    seed: int,
     sharpness: FloatArray,
     n_cavity: int,
-    n_atoms: int,
+    n_atoms: NumberOfAtoms,
 ) -> Belief:
     """Plain iterations at rising sharpness find the basin, cavity iterations correct for the answers' echo."""
     atoms: Atoms | None = None
@@ -226,12 +267,12 @@ def anneal(
         if task.out_of_time():
             return belief
         belief, atoms = iterate(
-            blocks, belief, atoms, n_atoms, rng, sharpness=beta, cavity=False, learn_prior=step >= 2
+            blocks, belief, atoms, n_atoms, seed, sharpness=beta, cavity=False, learn_prior=step >= 2
         )
     for _ in range(n_cavity):
         if task.out_of_time():
             break
-        belief, atoms = iterate(blocks, belief, atoms, n_atoms, rng)
+        belief, atoms = iterate(blocks, belief, atoms, n_atoms, seed)
     return belief
 
 
@@ -239,8 +280,8 @@ def iterate(
     blocks: DenseBlocks,
     belief: Belief,
     atoms: Atoms | None,
-    n_atoms: int,
-    rng: np.random.Generator,
+    n_atoms: NumberOfAtoms,
+    seed: int,
     *,
     sharpness: float = 1.0,
     cavity: bool = True,
@@ -248,14 +289,15 @@ def iterate(
     step: float = HALF_WAY,
 ) -> tuple[Belief, Atoms]:
     """One iteration: part of the way to every node's posterior given all others; then the prior and B."""
-    if atoms is None or are_stale(atoms, belief.concentration):
-        atoms = draw_atoms(belief.concentration, n_atoms, rng)
+    if atoms is None or not atoms.suit(belief.concentration):
+        # Always of the same random numbers: others would shake all memberships.
+        atoms = Atoms.draw(belief.concentration, np.random.default_rng(seed), *n_atoms)
     sums = pair_sums(blocks, belief, cavity=cavity)
     b, H = node_potentials(belief, sums)
-    moments = posterior_moments(atoms, b, H, belief.concentration, belief.memberships, sharpness)
+    moments = atoms.moments(sharpness * b, sharpness * H, belief)
     concentration = belief.concentration
     if learn_prior:
-        concentration = fit_concentration(moments.mean_log, concentration)
+        concentration = fit_concentration(moments.mean_log.mean(axis=0), concentration)
     return (
         Belief(
             belief.memberships + step * (moments.mean - belief.memberships),
@@ -265,6 +307,22 @@ def iterate(
         ),
         atoms,
     )
+
+
+def extrapolate(first: Belief, second: Belief, third: Belief) -> tuple[Belief, float]:
+    """Where B and ν are going, and the largest change of B on the way there from the second to the limit.
+
+    Memberships follow B and the prior and answer to them, so that all three creep along together: a geometric
+    sequence, whose limit Aitken's formula finds from three of its members.
+    """
+    older, old, new = (np.append(b.interactions.ravel(), np.log(b.concentration)) for b in (first, second, third))
+    change, before = new - old, old - older
+    ratio = float(np.clip(change @ before / max(before @ before, 1e-300), 0.0, LARGEST_RATIO))
+    limit = new + change * ratio / (1 - ratio)
+    K = len(third.concentration)
+    interactions = np.clip(limit[:-K].reshape(K, K), SMALLEST_B, 1 - SMALLEST_B)
+    jump = float(np.abs(interactions - second.interactions).max())
+    return third._replace(interactions=interactions, concentration=np.exp(limit[-K:])), jump
 
 
 def movement(previous: Belief, belief: Belief) -> float:

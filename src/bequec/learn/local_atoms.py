@@ -1,0 +1,154 @@
+"""Posterior memberships by atoms of each node's own, drawn where its posterior is.
+
+Atoms of the prior are too coarse for a node about which much is known: in a graph of 10,000 nodes a hundred thousand of
+them would be needed. Here each node's atoms come from a proposal that its last mean and covariance suggest, and are
+weighted by posterior / proposal (importance sampling).
+
+In ℓ_k = log(x_k / x_r), r the node's largest cluster, the posterior density is ∝ ∏ x_k^ν_k exp(bᵀx − ½ xᵀHx). Each ℓ_k
+is drawn by itself, either as the log of a gamma of shape ν_k, for a node that may have no part in cluster k, or as a
+normal, for one that has some. Both only shift and stretch quasi-random numbers that all nodes share.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, ndtri
+from scipy.stats import qmc
+
+from bequec.ask.answers import FloatArray
+from bequec.learn.cavity import Belief
+from bequec.learn.dense_blocks import Single
+from bequec.learn.moments import Moments
+from bequec.learn.shared_atoms import log_gamma_quantiles
+from bequec.plan.query_plan import BoolArray, IntArray
+
+CELLS_AT_ONCE = 2**15  # what stays in a core's cache
+WIDER = 1.5  # a proposal's variance, in units of what the last moments say: narrow proposals miss tails
+LEAST_NONE, MOST_NONE = 0.03, 0.95
+SURE = 0.06  # relative squared error below which a node has some part in a cluster
+SMALLEST, NARROWEST = 1e-6, 1e-4
+LEAST_H = 10.0  # a membership's variance is below a tenth whatever is known
+ROOT_TWO_PI = np.float32(np.sqrt(2 * np.pi))
+LARGEST_LOG_RATIO = np.float32(60.0)  # single precision overflows at 88
+
+
+class LocalAtoms(NamedTuple):
+    """For each cluster and atom: the log of a standard gamma, a standard normal, and a uniform that picks one."""
+
+    log_gammas: Single
+    normals: Single
+    choices: Single
+    concentration: FloatArray
+
+    @classmethod
+    def draw(cls, concentration: FloatArray, rng: np.random.Generator, n_atoms: int) -> "LocalAtoms":
+        """Scrambled Sobol points, through the inverse distributions."""
+        K = len(concentration)
+        uniform = np.clip(qmc.Sobol(2 * K, scramble=True, rng=rng).random(n_atoms), 1e-9, 1 - 1e-9)
+        log_gammas = log_gamma_quantiles(uniform[:, :K], concentration)
+        arrays = (log_gammas, ndtri(uniform[:, :K]), uniform[:, K:])
+        first, second, third = (np.ascontiguousarray(array.T, dtype=np.float32) for array in arrays)
+        return cls(first, second, third, concentration)
+
+    def moments(self, b: FloatArray, H: FloatArray, belief: Belief) -> Moments:
+        """Moments of each node's posterior."""
+        N, K = b.shape
+        proposal = Proposal.around(belief, H, self.concentration)
+        mean, logs, squares = np.empty((N, K)), np.empty((N, K)), np.empty((N, K, K))
+        n_effective = np.empty(N)
+        step = max(1, CELLS_AT_ONCE // self.normals.size)
+        for begin in range(0, N, step):
+            rows = slice(begin, begin + step)
+            x, log_x, log_density = proposal.sample(self, rows)
+            weights = _weights(x, log_x, b[rows], H[rows], belief.concentration, log_density)
+            weighted = x * weights
+            mean[rows] = weighted.sum(axis=2)
+            logs[rows] = (log_x * weights).sum(axis=2)
+            squares[rows] = weighted @ x.transpose(0, 2, 1)
+            n_effective[rows] = 1 / (weights**2).sum(axis=(1, 2))
+        return Moments(mean, squares - mean[:, :, None] * mean[:, None, :], logs, n_effective)
+
+
+class Proposal(NamedTuple):
+    """Where each node's atoms are drawn.
+
+    Its largest cluster, where it surely has a part, the gammas' log rates, the normals' means, standard deviations and
+    triangular factors, and the odds of none.
+    """
+
+    largest: IntArray
+    shape: FloatArray
+    sure: BoolArray
+    log_rate: Single
+    location: Single
+    spread: Single
+    none: Single
+    factor: Single
+
+    @classmethod
+    def around(cls, belief: Belief, H: FloatArray, shape: FloatArray) -> "Proposal":
+        """Both parts have the mean that the membership has now; the less certain it is, the likelier is none.
+
+        Where a node surely has some, there is no gamma, and the normals are correlated as its memberships are: the
+        covariance of log ratios is J C Jᵀ, J the derivatives 1 / x_k and −1 / x_r.
+        """
+        largest = belief.memberships.argmax(axis=1)
+        nodes, each = np.arange(len(largest)), np.arange(len(shape))
+        mean = np.maximum(belief.memberships, SMALLEST)
+        ratio = mean / mean[nodes, largest, None]
+        covariance = belief.covariances / (mean[:, :, None] * mean[:, None, :])  # relative
+        # Few effective atoms make a covariance too small; the variance with all else known, 1 / H_kk, is a floor.
+        covariance[:, each, each] = np.maximum(
+            covariance[:, each, each], 1 / (np.maximum(H[:, each, each], LEAST_H) * mean**2)
+        )
+        error = covariance[:, each, each]
+        sure = error < SURE
+        of_largest = covariance[nodes, largest]
+        spread = WIDER * (np.log1p(np.minimum(error, 1.0)) + of_largest[nodes, largest, None] + NARROWEST)
+        covariance += of_largest[nodes, largest, None, None] - of_largest[:, :, None] - of_largest[:, None, :]
+        covariance[~(sure[:, :, None] & sure[:, None, :])] = 0.0
+        covariance[nodes, largest] = covariance[nodes, :, largest] = 0.0
+        covariance *= WIDER
+        covariance[:, each, each] = np.where(sure, covariance[:, each, each] + WIDER * NARROWEST, spread)
+        # E[x²] / E[x]: how large a membership is if there is any.
+        location = np.log(ratio * (1 + np.minimum(error, 9.0))) - spread / 2
+        none = np.where(sure, 0.0, np.clip(error, LEAST_NONE, MOST_NONE))
+        vectors = [np.log(shape / ratio), location, np.sqrt(spread), none]
+        log_rate, location, spread, none = (vector[:, :, None].astype(np.float32) for vector in vectors)
+        factor = np.linalg.cholesky(covariance).astype(np.float32)
+        return cls(largest, shape, sure[:, :, None], log_rate, location, spread, none, factor)
+
+    def sample(self, atoms: LocalAtoms, rows: slice) -> tuple[Single, Single, Single]:
+        """Every atom's memberships and their logarithms (n, K, S), and the log density of the proposal there (n, S)."""
+        sure, log_rate, location, spread, none, factor = (a[rows] for a in self[2:])
+        ell = np.where(atoms.choices < none, atoms.log_gammas - log_rate, location + factor @ atoms.normals)
+        at = np.arange(len(ell)), self.largest[rows]
+        ell[at] = 0.0
+        np.minimum(ell, LARGEST_LOG_RATIO, out=ell)
+        x = np.exp(ell)
+        shape = self.shape[:, None].astype(np.float32)
+        of_gamma = np.exp(shape * (ell + log_rate) - x * np.exp(log_rate) - gammaln(shape))
+        standard = np.where(sure, atoms.normals, (ell - location) / spread)
+        own = np.einsum("nkk->nk", factor)[:, :, None]
+        of_normal = np.exp(-0.5 * standard**2) / (ROOT_TWO_PI * own)
+        log_density = np.log(none * of_gamma + (1 - none) * of_normal + np.finfo(np.float32).tiny)
+        log_density[at] = 0.0
+        total = x.sum(axis=1, keepdims=True)
+        x /= total
+        ell -= np.log(total)
+        return x, ell, log_density.sum(axis=1)
+
+
+def _weights(
+    x: Single, log_x: Single, b: FloatArray, H: FloatArray, concentration: FloatArray, log_density: Single
+) -> Single:
+    """Posterior / proposal of each atom, with sum one for each node (n, 1, S)."""
+    potential = -0.5 * (H.astype(np.float32) @ x)
+    potential += b[:, :, None].astype(np.float32)
+    potential *= x
+    potential += concentration[:, None].astype(np.float32) * log_x
+    log_weights = potential.sum(axis=1, keepdims=True) - log_density[:, None, :]
+    log_weights -= log_weights.max(axis=2, keepdims=True)
+    weights = np.exp(log_weights)
+    weights /= weights.sum(axis=2, keepdims=True)
+    return np.asarray(weights)
