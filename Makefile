@@ -40,10 +40,13 @@ check: .venv/ready-dev
 bench: .venv/ready-dev
 	$(BIN)/python benchmarks/growth.py
 
-# Finished trials stay in reproduced/; the page is written from all of them.
+# Finished trials are kept, here and in docs/, so that a run can be stopped; the page is written from all of them.
 paper: .venv/ready
+	mkdir -p reproduced
+	test -e reproduced/trials.jsonl || cp docs/paper-trials.jsonl reproduced/trials.jsonl
 	$(BIN)/bequec reproduce all --out reproduced
 	cp reproduced/paper.md docs/paper.md
+	cp reproduced/trials.jsonl docs/paper-trials.jsonl
 
 format: .venv/ready-dev
 	$(BIN)/ruff format .

@@ -10,6 +10,7 @@ import numpy as np
 
 from bequec.ask.answers import FloatArray
 from bequec.learn.dense_blocks import DenseBlock, DenseBlocks, Single
+from bequec.learn.interactions import unpack
 from bequec.learn.symmetric import full, inner_weights, outer_triangles, triangles
 
 SMALLEST_P = 0.002
@@ -126,10 +127,8 @@ def update_interactions(belief: Belief, sums: PairSums, step: float = 0.25) -> F
     """
     B, M = belief.interactions, belief.memberships
     K = len(B)
-    products = full(sums.products, K)
-    own = (M[:, :, None] * M[:, None, :]).reshape(len(M), -1)
-    H = (own.T @ products.reshape(len(M), -1)).reshape(K, K, K, K).transpose(0, 2, 1, 3).reshape(K * K, K * K)
-    echo = np.tensordot(belief.covariances, B @ products, axes=([0, 2], [0, 1]))
+    H = unpack(outer_triangles(M).T @ sums.products, K)
+    echo = np.einsum("nab,nbc->ac", belief.covariances, B @ full(sums.products, K), optimize=True)
     gradient = sums.corrected - echo - echo.T
     ridge = 1e-10 * np.trace(H) / len(H) + 1e-300  # an empty cluster leaves its part of B undetermined
     newton = np.linalg.solve(H + ridge * np.eye(len(H)), gradient.ravel()).reshape(K, K)

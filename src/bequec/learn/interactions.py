@@ -35,10 +35,10 @@ def normal_equations(answers: Answers, memberships: FloatArray) -> tuple[FloatAr
     if answers.correction is not None:
         products = outer_triangles(memberships)
         H += products.T @ (answers.correction @ products)
-    return _unpack(H, n_clusters), memberships.T @ (answers.yes @ memberships)
+    return unpack(H, n_clusters), memberships.T @ (answers.yes @ memberships)
 
 
-def _unpack(H: FloatArray, n_clusters: int) -> FloatArray:
+def unpack(H: FloatArray, n_clusters: int) -> FloatArray:
     """From [(ac), (bd)] on upper triangles to [(ab), (cd)] on all pairs."""
     wide = full(full(H, n_clusters).reshape(len(H), -1).T, n_clusters).reshape((n_clusters,) * 4)
     # full() unpacks its last axis: now [b, d, a, c].

@@ -28,7 +28,8 @@ LEAST_NONE, MOST_NONE = 0.03, 0.95
 SURE = 0.06  # relative squared error below which a node has some part in a cluster
 SMALLEST, NARROWEST = 1e-6, 1e-4
 LEAST_H = 10.0  # a membership's variance is below a tenth whatever is known
-ROOT_TWO_PI = np.float32(np.sqrt(2 * np.pi))
+ROOT_TWO_PI = np.sqrt(2 * np.pi)
+NEVER = 1e-300
 LARGEST_LOG_RATIO = np.float32(60.0)  # single precision overflows at 88
 
 
@@ -70,20 +71,22 @@ class LocalAtoms(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """Where each node's atoms are drawn.
+    """Where each node's atoms are drawn: in cluster k from a gamma (a share of none) or a normal, of known density.
 
-    Its largest cluster, where it surely has a part, the gammas' log rates, the normals' means, standard deviations and
-    triangular factors, and the odds of none.
+    ``log_gamma`` and ``log_normal`` are what the logarithms of their densities have besides ν ℓ − rate e^ℓ and the
+    square; ``largest`` is the cluster that the ratios refer to.
     """
 
     largest: IntArray
-    shape: FloatArray
     sure: BoolArray
-    log_rate: Single
+    none: Single
+    shape: Single
+    rate: Single
     location: Single
     spread: Single
-    none: Single
     factor: Single
+    log_gamma: Single
+    log_normal: Single
 
     @classmethod
     def around(cls, belief: Belief, H: FloatArray, shape: FloatArray) -> "Proposal":
@@ -113,30 +116,46 @@ class Proposal(NamedTuple):
         # E[x²] / E[x]: how large a membership is if there is any.
         location = np.log(ratio * (1 + np.minimum(error, 9.0))) - spread / 2
         none = np.where(sure, 0.0, np.clip(error, LEAST_NONE, MOST_NONE))
-        vectors = [np.log(shape / ratio), location, np.sqrt(spread), none]
-        log_rate, location, spread, none = (vector[:, :, None].astype(np.float32) for vector in vectors)
-        factor = np.linalg.cholesky(covariance).astype(np.float32)
-        return cls(largest, shape, sure[:, :, None], log_rate, location, spread, none, factor)
+        factor = np.linalg.cholesky(covariance)
+        log_gamma = np.log(np.maximum(none, NEVER)) + shape * np.log(shape / ratio) - gammaln(shape)
+        log_normal = np.log1p(-none) - np.log(ROOT_TWO_PI * factor[:, each, each])
+        vectors = {
+            "none": none,
+            "shape": np.broadcast_to(shape, none.shape),
+            "rate": shape / ratio,
+            "location": location,
+            "spread": np.sqrt(spread),
+            "log_gamma": log_gamma,
+            "log_normal": log_normal,
+        }
+        single = {name: vector.astype(np.float32)[:, :, None] for name, vector in vectors.items()}
+        return cls(largest=largest, sure=sure[:, :, None], factor=factor.astype(np.float32), **single)
 
     def sample(self, atoms: LocalAtoms, rows: slice) -> tuple[Single, Single, Single]:
         """Every atom's memberships and their logarithms (n, K, S), and the log density of the proposal there (n, S)."""
-        sure, log_rate, location, spread, none, factor = (a[rows] for a in self[2:])
-        ell = np.where(atoms.choices < none, atoms.log_gammas - log_rate, location + factor @ atoms.normals)
-        at = np.arange(len(ell)), self.largest[rows]
+        largest, sure, none, shape, rate, location, spread, factor, log_gamma, log_normal = (a[rows] for a in self)
+        normal = factor @ atoms.normals
+        normal += location
+        ell = np.where(atoms.choices < none, atoms.log_gammas - np.log(rate), normal)
+        at = np.arange(len(ell)), largest
         ell[at] = 0.0
         np.minimum(ell, LARGEST_LOG_RATIO, out=ell)
         x = np.exp(ell)
-        shape = self.shape[:, None].astype(np.float32)
-        of_gamma = np.exp(shape * (ell + log_rate) - x * np.exp(log_rate) - gammaln(shape))
-        standard = np.where(sure, atoms.normals, (ell - location) / spread)
-        own = np.einsum("nkk->nk", factor)[:, :, None]
-        of_normal = np.exp(-0.5 * standard**2) / (ROOT_TWO_PI * own)
-        log_density = np.log(none * of_gamma + (1 - none) * of_normal + np.finfo(np.float32).tiny)
-        log_density[at] = 0.0
+        of_gamma = shape * ell
+        of_gamma -= rate * x
+        of_gamma += log_gamma
+        of_normal = np.where(sure, atoms.normals, (ell - location) / spread)
+        of_normal *= of_normal
+        of_normal *= np.float32(-0.5)
+        of_normal += log_normal
+        density = np.exp(of_gamma, out=of_gamma)
+        density += np.exp(of_normal, out=of_normal)
+        density[at] = 1.0
+        log_density = np.log(np.maximum(density, np.finfo(np.float32).tiny, out=density), out=density).sum(axis=1)
         total = x.sum(axis=1, keepdims=True)
         x /= total
         ell -= np.log(total)
-        return x, ell, log_density.sum(axis=1)
+        return x, ell, log_density
 
 
 def _weights(

@@ -29,11 +29,16 @@ def outer_triangles(vectors: FloatArray) -> FloatArray:
 
 def full(packed: FloatArray, size: int) -> FloatArray:
     """Upper triangles as whole symmetric matrices again."""
+    return np.take(packed, _places(size), axis=1)
+
+
+@lru_cache
+def _places(size: int) -> IntArray:
+    """Where each entry of a whole matrix stands in its upper triangle."""
     rows, columns = upper(size)
-    matrices = np.empty((len(packed), size, size))
-    matrices[:, rows, columns] = packed
-    matrices[:, columns, rows] = packed
-    return matrices
+    places = np.empty((size, size), dtype=np.int64)
+    places[rows, columns] = places[columns, rows] = np.arange(len(rows))
+    return places
 
 
 def inner_weights(size: int) -> FloatArray:

@@ -64,15 +64,27 @@ def problems(records: Sequence[Record]) -> list[str]:
 
 def legend(records: Sequence[Record]) -> str:
     """How to read the cells, and on how many trials they rest."""
-    rows: dict[int, list[str]] = {}
-    for record in records:
+    cells: dict[int, list[Record]] = {}
+    for record in first_metrics(records):
         if record.trials:
-            rows.setdefault(record.trials, []).append(record.row)
-    usual, *others = sorted(rows, key=lambda count: -len(rows[count])) or [0]
+            cells.setdefault(record.trials, []).append(record)
+    usual, *others = sorted(cells, key=lambda count: -len(cells[count])) or [0]
     trials = f"{usual} trial{'s' if usual != 1 else ''}"
-    trials += "".join(f", {count} of {', '.join(dict.fromkeys(rows[count]))}" for count in others)
+    trials += "".join(f", {count} of {', '.join(named_together(cells[count], records))}" for count in sorted(others))
     worse = f"; {WORSE} worse than the paper by more than noise" if any(record.is_worse for record in records) else ""
     return f"ours ± standard error (paper), mean of {trials}{worse}"
+
+
+def named_together(cells: Sequence[Record], records: Sequence[Record]) -> list[str]:
+    """The cells by whole rows where these are complete, else by row and columns."""
+    columns: dict[str, list[str]] = {}
+    for cell in cells:
+        columns.setdefault(cell.row, []).append(cell.column)
+    whole = {row: {record.column for record in records if record.row == row and record.trials} for row in columns}
+    return [
+        row if set(found) == whole[row] else f"{row} ({', '.join(reversed(found))})"
+        for row, found in reversed(columns.items())
+    ]
 
 
 def markdown_table(table: Table, records: Sequence[Record]) -> str:

@@ -1,7 +1,7 @@
 """Runs a table's trials; what is finished is kept line by line, so that a run can be interrupted and resumed."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,14 @@ class Trials:
             if whole != text:  # a run was stopped while it wrote its last line
                 write_text(self.path, whole)
             for trial in map(json.loads, whole.splitlines()):
-                self.done[trial["key"]] = trial
+                self.done[_key(trial)] = trial
 
     def add(self, trial: dict[str, Any]) -> None:
         """Keep a finished trial; one line is one write."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(trial, ensure_ascii=False) + "\n")
-        self.done[trial["key"]] = trial
+        self.done[_key(trial)] = trial
 
     def by_cell(self, table: Table, options: Options) -> dict[Cell, list[dict[str, Any]]]:
         """All finished trials of a table, whichever run they are from; the table's own cells come first."""
@@ -62,10 +62,9 @@ def run_table(
         if progress is not None:
             progress(f"table {table.name}", done, len(work))
         which = {"table": _table_key(table, options), **cell._asdict(), "seed": seed + number}
-        key = " | ".join(map(str, which.values()))
-        if key not in trials.done:
-            trials.add({"key": key, **which, **_measure(table, cell, seed + number, options)})
-        wanted[cell].append(trials.done[key])
+        if _key(which) not in trials.done:
+            trials.add({**which, **_measure(table, cell, seed + number, options)})
+        wanted[cell].append(trials.done[_key(which)])
     if progress is not None:
         progress(f"table {table.name}", len(work), len(work))
     return [record for cell, finished in wanted.items() for record in summarise(table, cell, finished)]
@@ -79,9 +78,15 @@ def collect(table: Table, options: Options, trials: Trials) -> list[Record]:
 
 def _measure(table: Table, cell: Cell, seed: int, options: Options) -> dict[str, Any]:
     try:
-        return {"values": table.measure(cell, seed, options)}
+        values = table.measure(cell, seed, options)
+        return {"values": {metric: float(f"{value:.6g}") for metric, value in values.items()}}
     except (BequecError, np.linalg.LinAlgError, MemoryError) as reason:
         return {"values": {}, "problem": str(reason) or type(reason).__name__}
+
+
+def _key(trial: Mapping[str, Any]) -> str:
+    """What tells one trial from all others."""
+    return " | ".join(str(trial[part]) for part in ("table", "row", "column", "seed"))
 
 
 def _table_key(table: Table, options: Options) -> str:
