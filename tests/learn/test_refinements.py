@@ -12,8 +12,9 @@ from bequec.learn.atoms import Atoms
 from bequec.learn.cavity import Belief, log_predictive, node_potentials, pair_sums, update_interactions
 from bequec.learn.dense_blocks import DenseBlocks, yes_product
 from bequec.learn.dirichlet import fit_concentration
+from bequec.learn.iterations import extrapolate, first_belief, iterate
 from bequec.learn.local_atoms import LocalAtoms
-from bequec.learn.posterior import extrapolate, first_belief, iterate, random_corners
+from bequec.learn.posterior import random_corners
 from bequec.learn.shared_atoms import SharedAtoms
 from bequec.learn.split_merge import cluster_structure, propose_moves, split
 from bequec.learn.subspace import (
