@@ -8,8 +8,9 @@ from bequec.ask.answers import FloatArray
 from bequec.learn.cavity import Belief
 from bequec.learn.local_atoms import LocalAtoms
 from bequec.learn.moments import Moments
-from bequec.learn.shared_atoms import SharedAtoms
+from bequec.learn.shared_atoms import WHOLE_SIMPLEX, SharedAtoms
 
+LEAST_LOCAL = 64
 ENOUGH = 0.4  # of the local atoms: about as many as are effective
 
 
@@ -21,8 +22,9 @@ class Atoms(NamedTuple):
 
     @classmethod
     def draw(cls, concentration: FloatArray, rng: np.random.Generator, n_shared: int, n_local: int) -> "Atoms":
-        """Both kinds for one concentration."""
+        """Both kinds for one concentration; with many clusters shared ones alone never suffice."""
         shared = SharedAtoms.draw(concentration, rng, n_shared)
+        n_local = n_local if len(concentration) <= WHOLE_SIMPLEX else max(n_local, LEAST_LOCAL)
         return cls(shared, LocalAtoms.draw(concentration, rng, n_local) if n_local else None)
 
     def suit(self, concentration: FloatArray) -> bool:

@@ -30,6 +30,7 @@ CATCHES_UP = 300.0
 HOPELESS = 1.5  # allowances that a move may be behind half way through its race
 UNDECIDED = 100.0  # a difference of log predictives that fewer atoms or iterations can make
 MOST_MOVES = 12
+FOR_SEARCHING = 0.6  # of the time, if it is limited: an unpolished state is worse than a good one of a wrong basin
 FINALISTS = 3
 
 TOO_LARGE = (
@@ -78,8 +79,9 @@ def refine_posterior(task: Task, start: State) -> State:
     if np.any(task.answers.yes.data % 1):  # similarities vary less around p than yes and no do
         first = first_belief(task.answers, start.memberships)
         blocks = DenseBlocks(task.answers, pearson_dispersion(blocks, first))
-    best = search(task, blocks, starting_points(task, start))
-    best = leave_wrong_basins(task, blocks, best)
+    searching = task.with_share_of_time(FOR_SEARCHING)
+    best = search(searching, blocks, starting_points(task, start))
+    best = leave_wrong_basins(searching, blocks, best)
     best, n_iter, unfinished = polish(task, blocks, best)
     belief = best.belief
     return dataclasses.replace(
@@ -138,7 +140,7 @@ def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
             break
         finished = task.mapper.map("", functools.partial(finish, task, blocks, seed), finalists)
         winner, best = compare(task, blocks, max(finished, key=lambda run: run.score), best, seed)
-        if not winner.clearly_beats(best):
+        if not (winner.is_elsewhere(best) and winner.clearly_beats(best)):
             break
         best = winner
     return best
@@ -156,10 +158,16 @@ def race(task: Task, blocks: DenseBlocks, best: Run, seed: int, moved: FloatArra
 
 def compare(task: Task, blocks: DenseBlocks, challenger: Run, best: Run, seed: int) -> tuple[Run, Run]:
     """Both carried on until little moves: scores rise or swing on the way. The closer they are, the farther."""
+
+    def settle(run: Run, n_atoms: NumberOfAtoms) -> Run:
+        belief = creep(task, blocks, run.belief, n_atoms, seed, SETTLING, ALMOST_SETTLED).belief
+        return Run(belief, log_predictive(blocks, belief))
+
     for n_atoms in (FINE, FINEST):
-        run = functools.partial(creep, task, blocks, n_atoms=n_atoms, seed=seed, max_iter=SETTLING, tol=ALMOST_SETTLED)
-        settled = task.mapper.map("", run, [challenger.belief, best.belief])
-        challenger, best = (Run(found.belief, log_predictive(blocks, found.belief)) for found in settled)
+        challenger = settle(challenger, n_atoms)
+        if not challenger.is_elsewhere(best):  # it came back after all
+            break
+        best = settle(best, n_atoms)
         if abs(challenger.score - best.score) > UNDECIDED:
             break
     return challenger, best

@@ -1,5 +1,6 @@
 """What every step of learning works with, and what it hands on. Rows are in group order."""
 
+import dataclasses
 import time
 from dataclasses import dataclass, field
 
@@ -27,6 +28,10 @@ class Task:
     def out_of_time(self) -> bool:
         """Whether the time limit has passed."""
         return self.time_limit is not None and time.monotonic() - self.started > self.time_limit
+
+    def with_share_of_time(self, share: float) -> "Task":
+        """The same task with part of its time."""
+        return self if self.time_limit is None else dataclasses.replace(self, time_limit=share * self.time_limit)
 
     def say(self, what: str, done: int, total: int) -> None:
         """Tell whoever listens how far the work is."""
