@@ -21,6 +21,7 @@ from bequec.learn.task import State, Task
 ANNEALING = np.linspace(0.2, 1.0, 15)  # the sharpness of a start's plain iterations
 CAVITY = 10  # cavity iterations of a start
 SETTLING, ALMOST_SETTLED = 40, 5e-4  # most cavity iterations before runs are compared, and when to stop earlier
+TO_SCORE = 8  # iterations with many atoms before a score counts
 RACE, RACE_CAVITY = np.array([0.6, 0.8, 1.0, 1.0]), 4  # the few iterations that tell good moves from bad ones
 COARSER, COARSE, FINE, FINEST = (128, 0), (256, 0), (256, 64), (256, 256)  # shared atoms, and local ones
 ROUGHLY = 5.0  # times the tolerance, where more atoms follow
@@ -159,15 +160,16 @@ def race(task: Task, blocks: DenseBlocks, best: Run, seed: int, moved: FloatArra
 def compare(task: Task, blocks: DenseBlocks, challenger: Run, best: Run, seed: int) -> tuple[Run, Run]:
     """Both carried on until little moves: scores rise or swing on the way. The closer they are, the farther."""
 
-    def settle(run: Run, n_atoms: NumberOfAtoms) -> Run:
-        belief = creep(task, blocks, run.belief, n_atoms, seed, SETTLING, ALMOST_SETTLED).belief
+    def carry_on(run: Run, n_atoms: NumberOfAtoms, max_iter: int) -> Run:
+        belief = creep(task, blocks, run.belief, n_atoms, seed, max_iter, ALMOST_SETTLED).belief
         return Run(belief, log_predictive(blocks, belief))
 
-    for n_atoms in (FINE, FINEST):
-        challenger = settle(challenger, n_atoms)
-        if not challenger.is_elsewhere(best):  # it came back after all
-            break
-        best = settle(best, n_atoms)
+    challenger = carry_on(challenger, FINE, SETTLING)
+    if not challenger.is_elsewhere(best):  # it came back after all
+        return challenger, best
+    best = carry_on(best, FINE, SETTLING)
+    for max_iter in (TO_SCORE, SETTLING):  # few atoms flatter some states
+        challenger, best = (carry_on(run, FINEST, max_iter) for run in (challenger, best))
         if abs(challenger.score - best.score) > UNDECIDED:
             break
     return challenger, best
