@@ -353,7 +353,10 @@ def test_the_posterior_is_the_same_whatever_the_threads_and_survives_saving(plan
     assert again.memberships_.tobytes() == models["posterior"].memberships_.tobytes()
     assert_allclose(np.sqrt(np.diagonal(again.memberships_covariance_, axis1=1, axis2=2)), again.memberships_std_)
     again.save(tmp_path / "model.npz")
-    assert (BeQuec.load(tmp_path / "model.npz").memberships_std_ == again.memberships_std_).all()
+    loaded = BeQuec.load(tmp_path / "model.npz")
+    assert (loaded.memberships_std_ == again.memberships_std_).all()
+    assert (loaded.memberships_covariance_ == again.memberships_covariance_).all()
+    assert loaded.n_iter_ == again.n_iter_
     assert not hasattr(again.set_params(refine=None).fit(planted.answers), "memberships_std_")
 
 
@@ -363,10 +366,11 @@ def test_limits_are_honoured_with_a_word(planted):
     assert_allclose(model.memberships_.sum(axis=1), 1)
     with pytest.warns(ConvergenceWarning, match="raise max_iter, or tol"):
         BeQuec(4, refine="posterior", random_state=0, max_iter=1, tol=0).fit(planted.answers)
-    for wrong in ({"max_iter": 0}, {"tol": -1}, {"time_limit": 0}, {"n_jobs": 0}):
+    wrongs = ({"max_iter": 0}, {"max_iter": 2.5}, {"tol": -1}, {"time_limit": 0}, {"n_jobs": 0}, {"callback": 3})
+    for wrong in wrongs:
         [(name, value)] = wrong.items()
         with pytest.raises(ModelError, match=f"{name}={value}"):
-            BeQuec(4, refine="posterior", **wrong).fit(planted.answers)  # type: ignore[arg-type]
+            BeQuec(4, refine="posterior", **wrong).fit(planted.answers)
 
 
 @pytest.mark.parametrize("refine", ["subspace", "posterior"])

@@ -41,6 +41,15 @@ def test_a_method_that_fails_says_why_and_the_others_go_on():
     assert "MSE" not in table  # labels have no memberships to compare
 
 
+def test_a_bug_in_one_method_spares_the_others_too(planted, monkeypatch):
+    def broken(_n_clusters, _seed):
+        raise IndexError("list index out of range")
+
+    monkeypatch.setitem(METHODS, "spacl", broken)
+    table = compare(planted.answers, planted.memberships, methods=["spacl", "bequec-paper"], random_state=0)
+    assert table["problem"].tolist() == ["list index out of range", ""]
+
+
 def test_what_cannot_be_compared_is_refused(planted):
     with pytest.raises(ModelError, match=r"method louvain is unknown; choose from bequec"):
         compare(planted.answers, planted.memberships, methods=["louvain"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bequec.cli.main import run
-from bequec.errors import BequecError, ModelError
+from bequec.errors import BequecError, DataError
 from bequec.paper.catalogue import TABLES
 from bequec.paper.coauthors import component_memberships
 from bequec.paper.dogs import dogs, flip_one_triangle, flip_pairs
@@ -75,7 +75,13 @@ def test_records_are_means_with_their_standard_errors():
 
 @pytest.mark.parametrize(
     ("metric", "ours", "error", "is_worse"),
-    [("MSE", 0.08, 0.001, True), ("MSE", 0.08, 0.02, False), ("SRC", 0.08, 0.001, False), ("SRC", 0.03, None, True)],
+    [
+        ("MSE", 0.08, 0.001, True),
+        ("MSE", 0.08, 0.02, False),
+        ("SRC", 0.08, 0.001, False),
+        ("SRC", 0.03, 0.0, True),
+        ("SRC", 0.03, None, False),
+    ],
 )
 def test_what_is_worse_by_more_than_noise_is_marked(metric, ours, error, is_worse):
     record = Record("3", "2000", "BeQuec", metric, ours, error, 1.0, 0.05, 5)
@@ -105,7 +111,7 @@ def test_the_command_writes_and_says_the_same(tmp_path, capsys, monkeypatch):
     records = json.loads(capsys.readouterr().out)
     wanted = {"table", "row", "column", "metric", "ours", "standard_error", "seconds", "paper", "trials"}
     assert len(records) == 6
-    assert all(wanted <= set(record) for record in records)
+    assert all(wanted == set(record) for record in records)
     assert run(command) == 0
     out = capsys.readouterr().out
     assert "Table 3" in out
@@ -113,13 +119,58 @@ def test_the_command_writes_and_says_the_same(tmp_path, capsys, monkeypatch):
     assert f"{records[0]['ours']:.4f}" in Path("out/paper.md").read_text(encoding="utf-8")
     assert Path("out/table-3.csv").read_text(encoding="utf-8").count("\n") == 7
     assert json.loads(Path("out/table-3.settings.json").read_text(encoding="utf-8"))["trials"] == 1
-    assert run(["reproduce", "13"]) == 1
-    assert "there is no '13' in the paper" in capsys.readouterr().err
     assert run(["reproduce", "3", "--sizes", "many"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (["13"], "there is no '13' in the paper"),
+        (["all", "--methods", "louvain"], "method louvain is unknown"),
+        (["1", "--sizes", "2000"], "--sizes changes nothing in 1"),
+        (["3", "--as-published"], "--as-published changes nothing in 3"),
+        (["fig1", "--methods", "spacl"], "--methods changes nothing in fig1"),
+    ],
+)
+def test_wrong_choices_are_refused_before_any_work(wrong, said, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["reproduce", *wrong]) == 2
+    assert said in " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_failed_is_told_and_tried_again_but_without_data_nothing_is_kept(tmp_path, monkeypatch):
+    table = TABLES["3"]
+
+    def fail(reason):
+        def measure(*_args):
+            raise reason
+
+        return measure
+
+    original = type(table).measure
+    monkeypatch.setattr(type(table), "measure", fail(IndexError("no such window")))
+    assert {r.problem for r in run_table(table, SMALL, 1, 0, Trials(tmp_path))} == {"no such window"}
+    monkeypatch.setattr(type(table), "measure", fail(DataError("no file")))
+    with pytest.raises(DataError):
+        run_table(table, SMALL, 1, 0, Trials(tmp_path))
+    monkeypatch.setattr(type(table), "measure", original)
+    assert {r.trials for r in run_table(table, SMALL, 1, 0, Trials(tmp_path))} == {1}
+    half = summarise(table, Cell("2000", "BeQuec"), [{"values": {"MSE": 0.1}}, {"values": {}, "problem": "why"}])
+    assert half[0].problem == "1 of 2 trials failed: why"
+    (tmp_path / "trials.jsonl").write_text("nonsense\n{}\n", encoding="utf-8")
+    with pytest.raises(BequecError, match="line 1 is not a finished trial"):
+        Trials(tmp_path)
+
+
+def test_a_rival_without_a_suffix_is_the_published_one_where_a_table_has_only_that():
+    columns = [cell.column for cell in TABLES["3"].cells(Options(sizes=(300,), methods=("mvsi", "spacl")))]
+    assert columns == ["CD-MVSI", "SPACL"]
+    assert [cell.row for cell in TABLES["5"].cells(Options(methods=("mvsi",)))] == ["CD-MVSI, eigenvectors"]
+
+
 def test_unknown_methods_are_refused(tmp_path):
-    with pytest.raises(ModelError, match="method louvain is unknown"):
+    with pytest.raises(BequecError, match="method louvain is unknown"):
         reproduce("3", tmp_path, options=Options(methods=("louvain",)))
     with pytest.raises(BequecError, match="choose one of 1, 2"):
         reproduce("fig9", tmp_path)

@@ -68,7 +68,9 @@ class GeoNMF(WindowedBaseline):
             if len(pure) == K and np.linalg.cond(X[pure]) < well_conditioned:
                 break
         # Least squares, for even at the end of the escalation the pure nodes may depend on one another.
-        return rows_on_simplex(Y @ np.linalg.pinv(Y[pure]))
+        found = rows_on_simplex(Y @ np.linalg.pinv(Y[pure]))
+        # A window may lack a cluster: it is empty there.
+        return np.pad(found, ((0, 0), (0, K - found.shape[1])))
 
 
 def escalation(tolerance: float, quantile: float, lowest_quantile: float) -> Iterator[tuple[float, float]]:

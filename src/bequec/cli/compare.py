@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bequec.cli.say import progress_bar, say, say_json, say_table, warn
+from bequec.cli.say import progress_bar, say, say_json, say_table
 
 
 def compare(
@@ -60,9 +60,10 @@ def compare(
         return
     numbers = [column for column in table.columns if column not in ("method", "problem")]
     rows = [[row["method"], *(_told(column, row[column]) for column in numbers)] for _, row in table.iterrows()]
-    say_table(["method", *numbers], rows)
-    for _, row in table[table["problem"] != ""].iterrows():
-        warn(f"{row['method']}: {row['problem']}")
+    heads = ["method", *numbers]
+    if (table["problem"] != "").any():
+        heads, rows = [*heads, "why not"], [[*row, why] for row, why in zip(rows, table["problem"], strict=True)]
+    say_table(heads, rows)
     say(f"→ {picture}" + (f", {csv}" if csv is not None else ""))
 
 

@@ -19,6 +19,8 @@ def learn(
     time_limit: Annotated[
         float | None, typer.Option(min=0.001, help="Seconds after which the posterior returns the best that it has.")
     ] = None,
+    max_iter: Annotated[int, typer.Option(min=1, help="Most iterations of each stage of the posterior.")] = 100,
+    tol: Annotated[float, typer.Option(min=0, help="The posterior is settled when it moves by less.")] = 1e-3,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads, -1 for all cores; the result does not depend on them.")] = -1,
     json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
@@ -42,6 +44,8 @@ def learn(
             refine=None if refine == "none" else refine,
             random_state=seed,
             n_jobs=jobs,
+            max_iter=max_iter,
+            tol=tol,
             time_limit=time_limit,
             callback=show,
         ).fit(answers)

@@ -29,6 +29,7 @@ def reproduce(
     from bequec.paper.catalogue import TABLES
     from bequec.paper.output import as_json, layout, legend, problems
     from bequec.paper.reproduce import reproduce as run
+    from bequec.paper.reproduce import wrong_choice
     from bequec.paper.table import Options
 
     options = Options(
@@ -36,6 +37,9 @@ def reproduce(
         None if methods is None else tuple(name.strip() for name in methods.split(",")),
         as_published,
     )
+    problem = wrong_choice(what, options)
+    if problem:
+        raise typer.BadParameter(problem)
     with progress_bar() as show:
         found = run(what, out, options=options, n_trials=trials, seed=seed, progress=show)
     if json:
@@ -45,7 +49,7 @@ def reproduce(
         say_table(*layout(records), title=f"Table {name}: {TABLES[name].title}")
         say(legend(records))
         for reason in problems(records):
-            say(f"not measured: {reason}")
+            say(f"missing: {reason}")
         say(TABLES[name].note)
     for path in found.pictures:
         say(f"→ {path}")

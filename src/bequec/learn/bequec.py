@@ -34,7 +34,7 @@ REFINEMENTS: dict[str | None, tuple[Callable[[Task, State], State], ...]] = {
     "posterior": (refine_subspace, refine_posterior),
 }
 LEARNED = ("memberships_", "labels_", "interactions_", "anchors_", "basis_", "singular_values_", "gaps_")
-OF_POSTERIOR = ("memberships_std_", "log_predictive_per_node_")
+OF_POSTERIOR = ("memberships_std_", "log_predictive_per_node_", "memberships_covariance_")
 
 
 class BeQuec(ClusterMixin, BaseEstimator):
@@ -145,16 +145,19 @@ class BeQuec(ClusterMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        if self.refine not in REFINEMENTS:
+        if not isinstance(self.refine, str | None) or self.refine not in REFINEMENTS:
             known = ", ".join(repr(name) for name in REFINEMENTS)
             raise ModelError(f"refine={self.refine!r} is unknown; choose one of: {known} (--refine none, for None)")
-        for name, value, least in (("max_iter", self.max_iter, 1), ("tol", self.tol, 0.0)):
-            if not isinstance(value, int | float | np.number) or not value >= least:
-                raise ModelError(f"{name}={value!r} must be a number of at least {least}")
-        if self.time_limit is not None and not self.time_limit > 0:
+        if not _is_whole(self.max_iter) or self.max_iter < 1:
+            raise ModelError(f"max_iter={self.max_iter!r} must be a whole number of at least 1")
+        if not _is_number(self.tol) or not self.tol >= 0:
+            raise ModelError(f"tol={self.tol!r} must be a number of at least 0")
+        if self.time_limit is not None and not (_is_number(self.time_limit) and self.time_limit > 0):
             raise ModelError(f"time_limit={self.time_limit!r} must be a positive number of seconds, or None")
-        if self.n_jobs == 0:
-            raise ModelError("n_jobs=0 means nobody works; use 1, or -1 for all cores")
+        if self.n_jobs is not None and (not _is_whole(self.n_jobs) or self.n_jobs == 0):
+            raise ModelError(f"n_jobs={self.n_jobs!r} must be a number of threads, -1 for all cores, or None for one")
+        if self.callback is not None and not callable(self.callback):
+            raise ModelError(f"callback={self.callback!r} must be a function (what, done, total), or None")
 
     def _task(self, answers: Answers) -> Task:
         check_n_clusters(self.n_clusters, answers.plan.n_nodes)
@@ -171,7 +174,7 @@ class BeQuec(ClusterMixin, BaseEstimator):
 
     def _keep(self, answers: Answers, state: State) -> None:
         """Store the state in the caller's node order, the largest cluster first."""
-        for name in (*OF_POSTERIOR, "memberships_covariance_", "log_predictive_"):
+        for name in (*OF_POSTERIOR, "log_predictive_"):
             self.__dict__.pop(name, None)  # fit starts afresh
         by_size = np.argsort(-state.memberships.sum(axis=0), kind="stable")
         node_at = answers.plan.position_of
@@ -196,7 +199,7 @@ class BeQuec(ClusterMixin, BaseEstimator):
         """Write the fitted model to one file (.npz with a JSON header)."""
         if not hasattr(self, "memberships_"):
             raise ModelError("this model is not fitted; call fit before save")
-        parameters = {"n_clusters": int(self.n_clusters), "refine": self.refine}
+        parameters = {"n_clusters": int(self.n_clusters), "refine": self.refine, "n_iter": int(self.n_iter_)}
         names = [name for name in (*LEARNED, *OF_POSTERIOR) if hasattr(self, name)]
         write_model(path, parameters, {name: getattr(self, name) for name in names})
 
@@ -212,6 +215,7 @@ class BeQuec(ClusterMixin, BaseEstimator):
             if name in arrays:
                 setattr(model, name, arrays[name])
         model.n_features_in_ = len(model.memberships_)
+        model.n_iter_ = int(parameters.get("n_iter", 1))
         if "log_predictive_per_node_" in arrays:
             model.log_predictive_ = float(arrays["log_predictive_per_node_"].sum())
         return model
@@ -222,3 +226,11 @@ class BeQuec(ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -39,8 +39,8 @@ TOO_LARGE = (
     "of refine='subspace'; ask for that to be spared this warning"
 )
 UNSETTLED = {
-    "time_limit": "the posterior ran out of time and returned the best that it had; raise time_limit",
-    "max_iter": "the posterior was still moving after max_iter iterations; raise max_iter, or tol",
+    "time_limit": "the posterior ran out of time and returned the best that it had; raise time_limit (--time-limit)",
+    "max_iter": "the posterior was still moving after max_iter iterations; raise max_iter, or tol (--max-iter, --tol)",
 }
 
 

@@ -28,6 +28,8 @@ L = 10
 class DataSetsTable(Table):
     """Table VII: how large the networks are."""
 
+    heeds = frozenset[str]()
+
     def cells(self, options: Options) -> list[Cell]:
         del options
         return [Cell(network, "") for network in NETWORKS]

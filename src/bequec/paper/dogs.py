@@ -48,6 +48,8 @@ class DogsTable(Table):
 class ErringDogsTable(Table):
     """Table VI: further answers made wrong, up to a rate."""
 
+    heeds = frozenset({"methods", "as_published"})
+
     def cells(self, options: Options) -> list[Cell]:
         methods = chosen_methods(options.methods, (*OURS, *MIXED, *HARD, "convex"))
         return [Cell(PAPER_METHODS[key].title, f"{rate} %") for rate in (15, 20) for key in methods]

@@ -42,7 +42,8 @@ def chosen_methods(wanted: Sequence[str] | None, default: Sequence[str]) -> list
     """The wanted methods' keys; a name without "-published" stands for that variant where a table has only it."""
     if wanted is None:
         return list(default)
-    unknown = [name for name in wanted if name not in PAPER_METHODS and name not in default]
+    unknown = [name for name in wanted if name not in PAPER_METHODS]
     if unknown:
         raise ModelError(f"method {', '.join(unknown)} is unknown; choose from {', '.join(PAPER_METHODS)}")
-    return list(dict.fromkeys(wanted))
+    published = {name: f"{name}-published" for name in wanted if name not in default}
+    return list(dict.fromkeys(published[name] if published.get(name) in default else name for name in wanted))

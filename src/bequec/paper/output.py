@@ -3,6 +3,7 @@
 import csv
 import datetime
 import io
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -87,16 +88,16 @@ def named_together(cells: Sequence[Record], records: Sequence[Record]) -> list[s
     ]
 
 
-def markdown_table(table: Table, records: Sequence[Record]) -> str:
+def markdown_table(table: Table, records: Sequence[Record], variant: str = "") -> str:
     """A section of the page: title, table, legend, note."""
     heads, rows = layout(records)
-    lines = [f"## Table {table.name}: {table.title}", ""]
+    lines = [f"## Table {table.name}{variant}: {table.title}", ""]
     lines += ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     seconds = sum((r.seconds or 0.0) * r.trials for r in first_metrics(records))
     told_how = legend(records)
     lines += ["", f"{told_how[0].upper()}{told_how[1:]}. Fitting took {duration(seconds)} in all."]
-    lines += [f"Not measured: {reason}." for reason in problems(records)]
+    lines += [f"Missing: {reason}." for reason in problems(records)]
     lines += ["", table.note, ""] if table.note else [""]
     return "\n".join(lines)
 
@@ -124,7 +125,7 @@ def csv_text(records: Sequence[Record]) -> str:
 
 def as_json(records: Sequence[Record]) -> list[dict[str, Any]]:
     """Records for programs."""
-    return [record._asdict() for record in records]
+    return [{key: value for key, value in record._asdict().items() if key != "problem" or value} for record in records]
 
 
 def settings(options: Options, n_trials: int | None, seed: int) -> dict[str, Any]:
@@ -133,7 +134,7 @@ def settings(options: Options, n_trials: int | None, seed: int) -> dict[str, Any
     return {
         "bequec": __version__,
         "python": platform.python_version(),
-        "machine": f"{platform.machine()}, {platform.system()}",
+        "machine": f"{platform.machine()}, {platform.system()}, {os.cpu_count()} cores",
         **{package: version(package) for package in packages},
         "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
         "trials": n_trials,
@@ -144,16 +145,22 @@ def settings(options: Options, n_trials: int | None, seed: int) -> dict[str, Any
     }
 
 
-def page(sections: Sequence[str], used: Mapping[str, Any]) -> str:
-    """The whole page, from what was measured."""
+IN_SHORT = (
+    "In short: the ideal case, the sizes of the data and the dogs as people answered reproduce. The printed figures of "
+    "Algorithm 1 on planted graphs do not, neither with the authors' public program nor with ours, and several rivals "
+    "do far better than printed once their windows are whole. On all planted graphs the errors of what bequec adds, "
+    "the two refinements, are below every printed figure.\n\n"
+)
+
+
+def page(sections: Sequence[str], used: Mapping[str, Any], *, is_complete: bool) -> str:
+    """The page of what was measured; its summary only where every table was."""
     head = (
         "# The paper's tables, reproduced\n\n"
         "Written by `bequec reproduce`, not typed. Each cell shows ours ± its standard error, the paper's figure in "
-        f"brackets, and {WORSE} where ours is worse by more than noise.\n\n"
-        "In short: the ideal case, the sizes of the data and the dogs reproduce. The printed figures of Algorithm 1 on "
-        "planted graphs do not, neither with the authors' public program nor with ours, and several rivals do far "
-        "better than printed once their windows are whole. On all planted graphs the errors of what bequec adds, the "
-        "two refinements, are below every printed figure. How many trials a table rests on is said below it.\n\n"
+        f"brackets, and {WORSE} where ours is worse by more than noise. How many trials a cell rests on is said below "
+        "its table; of a single trial nothing is marked.\n\n"
+        f"{IN_SHORT if is_complete else ''}"
         f"bequec {used['bequec']}, Python {used['python']}, numpy {used['numpy']}, scipy {used['scipy']}, scikit-learn "
         f"{used['scikit-learn']}, {used['machine']}, {used['date']}. Times are of one thread on a shared machine.\n"
     )

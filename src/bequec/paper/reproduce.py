@@ -8,11 +8,13 @@ from bequec.errors import BequecError
 from bequec.files import write_json, write_text
 from bequec.paper.catalogue import TABLES
 from bequec.paper.figures import FIGURES, draw_figure
+from bequec.paper.methods import PAPER_METHODS
 from bequec.paper.output import csv_text, markdown_table, page, settings
 from bequec.paper.runs import Trials, collect, run_table
 from bequec.paper.table import Options, Record
 
 Progress = Callable[[str, int, int], object]
+AS_PUBLISHED = ", as published"
 
 
 class Reproduced(NamedTuple):
@@ -46,10 +48,11 @@ def reproduce(
     progress : callable, optional
         Called as ``progress(what, done, total)``.
     """
-    names = [*TABLES, *FIGURES] if what == "all" else [what]
-    if names[0] not in TABLES and names[0] not in FIGURES:
-        raise BequecError(f"there is no {what!r} in the paper; choose one of {', '.join((*TABLES, *FIGURES))}, or all")
     options = options or Options()
+    problem = wrong_choice(what, options)
+    if problem:
+        raise BequecError(problem)
+    names = [*TABLES, *FIGURES] if what == "all" else [what]
     trials = Trials(folder)
     tables = {
         name: run_table(TABLES[name], options, n_trials, seed, trials, progress) for name in names if name in TABLES
@@ -60,19 +63,36 @@ def reproduce(
     return Reproduced(tables, pictures)
 
 
+def wrong_choice(what: str, options: Options) -> str:
+    """What is wrong with a choice of table and options, before any work; empty if nothing is."""
+    if what not in (*TABLES, *FIGURES, "all"):
+        return f"there is no {what!r} in the paper; choose one of {', '.join((*TABLES, *FIGURES))}, or all"
+    unknown = [name for name in options.methods or () if name not in PAPER_METHODS]
+    if unknown:
+        return f"method {', '.join(unknown)} is unknown; choose from {', '.join(PAPER_METHODS)}"
+    heeded = frozenset[str]().union(*(table.heeds for name, table in TABLES.items() if what in (name, "all")))
+    ignored = [f"--{name.replace('_', '-')}" for name in sorted(options.given - heeded)]
+    return f"{', '.join(ignored)} changes nothing in {what}; leave it out" if ignored else ""
+
+
 def _write(
     folder: Path, tables: dict[str, list[Record]], trials: Trials, options: Options, n_trials: int | None, seed: int
 ) -> None:
     used = settings(options, n_trials, seed)
     for name, records in tables.items():
-        write_text(folder / f"table-{name}.csv", csv_text(records))
-        write_text(folder / f"table-{name}.md", markdown_table(TABLES[name], records))
-        write_json(folder / f"table-{name}.settings.json", used)
+        as_published = options.as_published and "as_published" in TABLES[name].heeds
+        stem, variant = (f"table-{name}-as-published", AS_PUBLISHED) if as_published else (f"table-{name}", "")
+        write_text(folder / f"{stem}.csv", csv_text(records))
+        write_text(folder / f"{stem}.md", markdown_table(TABLES[name], records, variant))
+        write_json(folder / f"{stem}.settings.json", used)
     # The page holds every trial that was ever finished here, also those of other sizes and methods.
-    everything = Options(as_published=options.as_published)
-    sections = []
+    sections, missing = [], False
     for table in TABLES.values():
-        measured = [record for record in collect(table, everything, trials) if record.trials or record.problem]
-        if any(record.trials for record in measured):
-            sections.append(markdown_table(table, measured))
-    write_text(folder / "paper.md", page(sections, used))
+        for as_published in (False, True) if "as_published" in table.heeds else (False,):
+            measured = collect(table, Options(as_published=as_published), trials)
+            measured = [record for record in measured if record.trials or record.problem]
+            if any(record.trials for record in measured):
+                sections.append(markdown_table(table, measured, AS_PUBLISHED if as_published else ""))
+            elif not as_published:
+                missing = True
+    write_text(folder / "paper.md", page(sections, used, is_complete=not missing))

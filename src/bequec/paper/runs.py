@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bequec import __version__
-from bequec.errors import BequecError
+from bequec.errors import BequecError, DataError
 from bequec.files import write_text
 from bequec.paper.table import Cell, Options, Record, Table, summarise
 
@@ -27,8 +25,10 @@ class Trials:
             whole = text[: text.rfind("\n") + 1]
             if whole != text:  # a run was stopped while it wrote its last line
                 write_text(self.path, whole)
-            for trial in map(json.loads, whole.splitlines()):
-                self.done[_key(trial)] = trial
+            for number, line in enumerate(whole.splitlines(), start=1):
+                trial = _read(line, f"{self.path}, line {number}")
+                if not trial.get("problem"):  # what failed is tried again
+                    self.done[_key(trial)] = trial
 
     def add(self, trial: dict[str, Any]) -> None:
         """Keep a finished trial; one line is one write."""
@@ -70,6 +70,15 @@ def run_table(
     return [record for cell, finished in wanted.items() for record in summarise(table, cell, finished)]
 
 
+def _read(line: str, where: str) -> dict[str, Any]:
+    try:
+        trial = json.loads(line)
+        _key(trial)
+    except (ValueError, TypeError, KeyError) as reason:
+        raise BequecError(f"{where} is not a finished trial; delete that line, or use another --out") from reason
+    return dict(trial)
+
+
 def collect(table: Table, options: Options, trials: Trials) -> list[Record]:
     """The records of everything that was ever finished in a folder, without measuring anything."""
     cells = trials.by_cell(table, options)
@@ -77,10 +86,13 @@ def collect(table: Table, options: Options, trials: Trials) -> list[Record]:
 
 
 def _measure(table: Table, cell: Cell, seed: int, options: Options) -> dict[str, Any]:
+    """One trial; whatever a method fails of is told in its cell, but without its data nothing can be measured."""
     try:
         values = table.measure(cell, seed, options)
         return {"values": {metric: float(f"{value:.6g}") for metric, value in values.items()}}
-    except (BequecError, np.linalg.LinAlgError, MemoryError) as reason:
+    except DataError:
+        raise
+    except Exception as reason:
         return {"values": {}, "problem": str(reason) or type(reason).__name__}
 
 
@@ -91,4 +103,5 @@ def _key(trial: Mapping[str, Any]) -> str:
 
 def _table_key(table: Table, options: Options) -> str:
     """A table's trials are those of this version, with or without the published slips."""
-    return f"{__version__}, table {table.name}{', as published' if options.as_published else ''}"
+    as_published = options.as_published and "as_published" in table.heeds
+    return f"{__version__}, table {table.name}{', as published' if as_published else ''}"

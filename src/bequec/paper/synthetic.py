@@ -27,6 +27,8 @@ COMPARED = (
 class SeparabilityTable(Table):
     """Table I: the value of G(ε, ν)."""
 
+    heeds = frozenset[str]()
+
     def cells(self, options: Options) -> list[Cell]:
         del options
         return [Cell(row, column) for row, column, _ in self.printed]
@@ -43,6 +45,8 @@ class SeparabilityTable(Table):
 @dataclass(frozen=True)
 class SubspaceTable(Table):
     """Table II: how far the estimated range is from the true one, in the ideal and the binary case."""
+
+    heeds = frozenset({"sizes"})
 
     def cells(self, options: Options) -> list[Cell]:
         columns = ("Ideal case", "Binary observations", "Binary observations, subspace")
@@ -65,6 +69,7 @@ class SubspaceTable(Table):
 class MembershipTable(Table):
     """Tables III, IV and X to XII: errors of the memberships for one ν and η."""
 
+    heeds = frozenset({"sizes", "methods"})
     concentration: tuple[float, ...] = (0.2,) * K
     between: float = 0.1
 

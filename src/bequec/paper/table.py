@@ -3,8 +3,8 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, NamedTuple
 
 LOWER_IS_BETTER = {"MSE", "RE", "Dist"}
 HIGHER_IS_BETTER = {"SRC", "ACC", "NMI"}
@@ -25,10 +25,17 @@ class Options:
     methods: tuple[str, ...] | None = None
     as_published: bool = False
 
+    @property
+    def given(self) -> set[str]:
+        """The options that are not left at their defaults."""
+        return {field.name for field in fields(self) if getattr(self, field.name) != field.default}
+
 
 @dataclass(frozen=True)
 class Table(ABC):
     """A table: which cells it has, how one is measured, and what the paper prints."""
+
+    heeds: ClassVar[frozenset[str]] = frozenset({"methods"})  # the options that change it
 
     name: str
     title: str
@@ -74,8 +81,10 @@ class Record(NamedTuple):
         """Whether ours is worse than the printed figure by more than noise: the paper's own is taken to be as large."""
         if self.ours is None or self.paper is None or self.metric not in LOWER_IS_BETTER | HIGHER_IS_BETTER:
             return False
+        if self.standard_error is None:  # one trial of a random cell says nothing about noise
+            return False
         shortfall = self.ours - self.paper if self.metric in LOWER_IS_BETTER else self.paper - self.ours
-        noise = 2 * math.sqrt(2) * (self.standard_error or 0.0)
+        noise = 2 * math.sqrt(2) * self.standard_error
         return shortfall > max(noise, abs(self.paper) * 5e-3)
 
 
@@ -83,8 +92,13 @@ def summarise(table: Table, cell: Cell, trials: Sequence[Mapping[str, Any]]) -> 
     """The records of one cell: mean, standard error of the mean and mean seconds of the trials that succeeded."""
     problem = table.why_not(cell) or next((str(t["problem"]) for t in trials if t.get("problem")), "")
     done = [t["values"] for t in trials if not t.get("problem")]
+    if done and problem:
+        problem = f"{len(trials) - len(done)} of {len(trials)} trials failed: {problem}"
+    is_random = table.trials_of(cell, 2) > 1
     printed = {metric: value for (row, column, metric), value in table.printed.items() if (row, column) == cell}
-    metrics = list(dict.fromkeys([m for values in done for m in values if m != "seconds"] or list(printed)))
+    # A cell that failed, and of which the paper prints nothing, still has the table's metrics.
+    expected = printed or [metric for *_, metric in table.printed if metric != "seconds"]
+    metrics = list(dict.fromkeys([m for values in done for m in values if m != "seconds"] or expected))
     if "seconds" in printed and "seconds" not in metrics:
         metrics.append("seconds")
     seconds = _mean([values["seconds"] for values in done if "seconds" in values])
@@ -97,11 +111,11 @@ def summarise(table: Table, cell: Cell, trials: Sequence[Mapping[str, Any]]) -> 
                 *cell,
                 metric,
                 _mean(found),
-                _standard_error(found),
+                _standard_error(found) if is_random else 0.0 if found else None,
                 seconds,
                 printed.get(metric),
                 len(found),
-                "" if found else problem,
+                problem,
             )
         )
     return records
