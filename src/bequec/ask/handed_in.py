@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from bequec.ask.columns import check_pair_columns
 from bequec.ask.records import has_label, standard_rows
 from bequec.ask.sheets import check_sheet
 from bequec.ask.table_files import read_table
-from bequec.ask.tables import check_pair_columns, parse_table
+from bequec.ask.tables import parse_table
 from bequec.errors import AnswersError
 from bequec.plan.query_plan import QueryPlan, shortened
 

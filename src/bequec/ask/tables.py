@@ -9,14 +9,10 @@ import pandas as pd
 import scipy.sparse as sp
 
 from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.columns import read_labels, read_pairs, read_weights, row_number, with_plain_columns
 from bequec.ask.table_files import read_table
 from bequec.errors import AnswersError
-from bequec.plan.pairs import pairs_numbered
-from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan, shortened
-
-LABELS = {"same": 1.0, "yes": 1.0, "true": 1.0, "different": 0.0, "no": 0.0, "false": 0.0, "unsure": np.nan}
-MOST_ANSWERS = 1e9
-PAIR_COLUMNS = (("left", "right"), ("source", "target"))
+from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan
 
 
 def answers_from_table(
@@ -85,13 +81,13 @@ def parse_table(table: pd.DataFrame, plan: QueryPlan, *, unlisted: str, outside:
     """
     if table.empty and unlisted == "unanswered":
         raise AnswersError("the table has no rows; give one row per answer")
-    table = _with_plain_columns(table)
-    left, right = _pairs(table, plan)
+    table = with_plain_columns(table)
+    left, right = read_pairs(table, plan)
     is_edge_list = unlisted == "no" and "label" not in table
     if is_edge_list and (left == right).any():
         warnings.warn(f"dropped {(left == right).sum()} edges of a node with itself", stacklevel=3)
         table, left, right = table[left != right], left[left != right], right[left != right]
-    labels, weights = _labels(table, unlisted), _weights(table)
+    labels, weights = read_labels(table, unlisted), read_weights(table)
     _refuse_self_pairs(table, left, right, plan)
     kept = np.flatnonzero(_inside(table, left, right, plan, outside))
     if not {"label", "weight"} & set(
@@ -134,145 +130,12 @@ def _flat(values: Any) -> FloatArray:
     return np.asarray(values.todense() if sp.issparse(values) else values, dtype=float).ravel()
 
 
-def node_indices(names: "pd.Series[Any]", plan: QueryPlan) -> IntArray:
-    """The node of each name; numbers and their texts are taken for the same name."""
-    known = pd.Index(range(plan.n_nodes) if plan.names is None else list(plan.names), tupleize_cols=False)
-    found = np.asarray(known.get_indexer(pd.Index(names, tupleize_cols=False)))
-    if (found < 0).any():
-        as_text = known.map(str)
-        if as_text.is_unique:
-            missing = found < 0
-            found[missing] = as_text.get_indexer(pd.Index(names[missing].map(_text), tupleize_cols=False))
-    unknown = names[found < 0]
-    if len(unknown):
-        raise AnswersError(
-            f"row {_row(unknown, 0)}: unknown node {unknown.iloc[0]!r} "
-            f"({unknown.nunique()} unknown in all); the plan's {len(known)} nodes are {shortened(list(known), 4)}"
-        )
-    return found.astype(np.int64)
-
-
-def _with_plain_columns(table: pd.DataFrame) -> pd.DataFrame:
-    """Column names in lower case without blanks; two of the same name are refused."""
-    table = table.rename(columns=lambda column: str(column).strip().lower())
-    repeated = table.columns[table.columns.duplicated()]
-    if len(repeated):
-        raise AnswersError(f"the table has several columns {repeated[0]!r}; keep one")
-    return table
-
-
-def check_pair_columns(table: pd.DataFrame) -> None:
-    """Refuse a table whose columns name no pairs."""
-    columns = {str(column).strip().lower() for column in table.columns}
-    if not any(columns.issuperset(names) for names in (*PAIR_COLUMNS, ("task",))):
-        raise AnswersError(
-            f"the table has the columns {shortened(list(table.columns))}; it needs left, right and label (or source, "
-            "target and label; or task, worker and label) in its first line"
-        )
-
-
-def _pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray]:
-    for one, other in PAIR_COLUMNS:
-        if one in table and other in table:
-            for column in (one, other):
-                _refuse_missing(table[column], column, "name both items of every pair")
-            return node_indices(table[one], plan), node_indices(table[other], plan)
-    check_pair_columns(table)
-    tasks = table["task"].map(_text)
-    _refuse_missing(tasks, "task", "name the pair of every answer")
-    named = tasks.str.contains("|", regex=False).to_numpy(dtype=bool)
-    left, right = np.empty(len(tasks), dtype=np.int64), np.empty(len(tasks), dtype=np.int64)
-    left[~named], right[~named] = _pairs_of_numbers(tasks[~named], plan)
-    if named.any():
-        halves = tasks[named].str.split("|", n=1, expand=True)
-        left[named], right[named] = node_indices(halves[0], plan), node_indices(halves[1], plan)
-    return left, right
-
-
-def _pairs_of_numbers(tasks: "pd.Series[Any]", plan: QueryPlan) -> tuple[IntArray, IntArray]:
-    """The pairs of tasks that are questions' numbers; the first that is none is named."""
-    numbers = pd.to_numeric(tasks, errors="coerce").to_numpy(dtype=float)
-    for wrong, why in (
-        (np.isnan(numbers) | (numbers % 1 != 0), "names no pair; use 'left|right' or the question's number"),
-        (
-            (numbers < 0) | (numbers >= plan.n_numbers),
-            f"is no question of the plan, whose are 0 … {plan.n_numbers - 1}",
-        ),
-    ):
-        if wrong.any():
-            at = int(np.flatnonzero(wrong)[0])
-            raise AnswersError(f"row {_row(tasks, at)}: task {tasks.iloc[at]!r} {why}")
-    return pairs_numbered(plan, numbers.astype(np.int64))
-
-
-def _labels(table: pd.DataFrame, unlisted: str) -> FloatArray:
-    """One number in [0, 1] per row, NaN for "unsure"; a graph's weights are labels, too."""
-    column = next((name for name in ("label", "weight") if name in table), None)
-    if column is None:
-        if unlisted != "no":
-            raise AnswersError(
-                f"the table has no column 'label' (its columns are {shortened(list(table.columns))}); "
-                'add it, or read it as a list of edges with unlisted="no"'
-            )
-        return np.ones(len(table))
-    labels = table[column]
-    _refuse_missing(labels, column, "answer it, write 'unsure', or remove the row")
-    values = label_values(labels)
-    wrong = np.flatnonzero(~(np.isnan(values) | ((values >= 0) & (values <= 1))))
-    if len(wrong):
-        at = int(wrong[0])
-        raise AnswersError(
-            f"row {_row(labels, at)}: {column} {str(labels.iloc[at])!r} is unknown ({len(wrong)} such rows); "
-            "use same/different/unsure, yes/no, true/false, 1/0 or a similarity in [0, 1]"
-        )
-    return values
-
-
-def label_values(labels: "pd.Series[Any]") -> FloatArray:
-    """Labels as numbers: 1 for same, 0 for different, NaN for unsure, −1 for what is no label."""
-    codes, unique = pd.factorize(labels)
-    return np.asarray(np.array([_label_value(label) for label in unique], dtype=float)[codes])
-
-
-def _label_value(label: Any) -> float:
-    """The number of a label, NaN for "unsure", −1 where it is none."""
-    if isinstance(label, bool | np.bool_):
-        return float(label)
-    text = str(label).strip().lower()
-    if text in LABELS:
-        return LABELS[text]
-    try:
-        value = float(text)
-    except ValueError:
-        return -1.0
-    return -1.0 if np.isnan(value) else value
-
-
-def _weights(table: pd.DataFrame) -> FloatArray:
-    if "n_answers" not in table:
-        return np.ones(len(table))
-    given = table["n_answers"].where(table["n_answers"].notna(), 1)  # rows of other files in a study's table
-    weights: FloatArray = pd.to_numeric(given, errors="coerce").to_numpy(dtype=float)
-    wrong = np.flatnonzero(~((weights > 0) & (weights <= MOST_ANSWERS)))
-    if len(wrong):
-        value = table["n_answers"].iloc[wrong[0]]
-        raise AnswersError(f"row {_row(table, wrong[0])}: n_answers is {value!r}; it must be a positive number")
-    return weights
-
-
-def _refuse_missing(column: "pd.Series[Any]", name: str, remedy: str) -> None:
-    missing = (column.isna() | (column.map(_text) == "")).to_numpy()
-    if missing.any():
-        row = _row(column, np.flatnonzero(missing)[0])
-        raise AnswersError(f"row {row}: {name} is empty ({missing.sum()} such rows); {remedy}")
-
-
 def _refuse_self_pairs(table: pd.DataFrame, left: IntArray, right: IntArray, plan: QueryPlan) -> None:
     same = left == right
     if same.any():
         at = int(np.flatnonzero(same)[0])
         raise AnswersError(
-            f"row {_row(table, at)}: {plan.name(left[at])} is paired with itself ({same.sum()} such rows); "
+            f"row {row_number(table, at)}: {plan.name(left[at])} is paired with itself ({same.sum()} such rows); "
             "a self-pair is not a question: remove it"
         )
 
@@ -289,13 +152,13 @@ def _inside(table: pd.DataFrame, left: IntArray, right: IntArray, plan: QueryPla
     at = int(np.flatnonzero(~inside)[0])
     if plan.cannot_be_asked(left[[at]], right[[at]])[0]:
         raise AnswersError(
-            f"row {_row(table, at)}: the pair ({plan.name(left[at])}, {plan.name(right[at])}) is listed in the plan as "
-            f"one that cannot be asked ({n_outside} rows are not asked); "
+            f"row {row_number(table, at)}: the pair ({plan.name(left[at])}, {plan.name(right[at])}) is listed in the plan "
+            f"as one that cannot be asked ({n_outside} rows are not asked); "
             'drop them with outside="drop" (--outside drop), or plan without listing the pair (unaskable=)'
         )
     l, m = (plan.group_name(plan.group_of[node]) for node in (left[at], right[at]))
     raise AnswersError(
-        f"row {_row(table, at)}: the plan does not ask the pair ({plan.name(left[at])}, {plan.name(right[at])}): "
+        f"row {row_number(table, at)}: the plan does not ask the pair ({plan.name(left[at])}, {plan.name(right[at])}): "
         f"it is in block ({l}, {m}) ({n_outside} such rows); "
         'drop them with outside="drop" (--outside drop), or plan for their blocks'
     )
@@ -313,12 +176,3 @@ def _symmetric(plan: QueryPlan, left: IntArray, right: IntArray, values: FloatAr
 def _check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise AnswersError(f"{option}={value!r} is unknown; choose one of {', '.join(choices)}")
-
-
-def _text(value: Any) -> str:
-    return str(value).strip()
-
-
-def _row(table: "pd.DataFrame | pd.Series[Any]", position: int) -> int:
-    """The row as people count them, from 1 and without the header, in the file that it came from."""
-    return int(table.index[int(position)]) + 1

@@ -16,8 +16,8 @@ def read_truth(path: Path, plan: "QueryPlan") -> "npt.NDArray[Any]":
     """One label per node ("" where unknown), or one row of memberships per node (NaN where unknown)."""
     import numpy as np
 
+    from bequec.ask.columns import node_indices
     from bequec.ask.table_files import read_table
-    from bequec.ask.tables import node_indices
 
     table = read_table(path)
     others = [column for column in table.columns if column != "name"]
