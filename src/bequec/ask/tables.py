@@ -152,8 +152,8 @@ def _inside(table: pd.DataFrame, left: IntArray, right: IntArray, plan: QueryPla
     at = int(np.flatnonzero(~inside)[0])
     if plan.cannot_be_asked(left[[at]], right[[at]])[0]:
         raise AnswersError(
-            f"row {row_number(table, at)}: the pair ({plan.name(left[at])}, {plan.name(right[at])}) is listed in the plan "
-            f"as one that cannot be asked ({n_outside} rows are not asked); "
+            f"row {row_number(table, at)}: the pair ({plan.name(left[at])}, {plan.name(right[at])}) is listed in the "
+            f"plan as one that cannot be asked ({n_outside} rows are not asked); "
             'drop them with outside="drop" (--outside drop), or plan without listing the pair (unaskable=)'
         )
     l, m = (plan.group_name(plan.group_of[node]) for node in (left[at], right[at]))
