@@ -18,7 +18,7 @@ FIRST_CONCENTRATION = 0.4
 HALF_WAY = 0.5  # how far an iteration goes towards the new posterior
 PATIENCE = 20  # after so many iterations steps get shorter, which ends a swing between two states
 PACE = 4  # iterations between the members of a sequence that is extrapolated
-LARGEST_RATIO, LARGEST_JUMP = 0.9, 3.0
+LARGEST_RATIO, LARGEST_JUMP = 0.9, 1.5
 
 
 def first_belief(answers: Answers, memberships: FloatArray) -> Belief:
@@ -117,7 +117,7 @@ def creep(
 
 
 def extrapolate(first: Belief, second: Belief, third: Belief) -> tuple[Belief, float]:
-    """Where B and ν are going, and the largest change of B on the way there from the second to the limit.
+    """Where B and ν are going, and how far B moves on the way there from the second to the limit, root mean square.
 
     Memberships follow B and the prior and answer to them, so that all three creep along together: a geometric
     sequence, whose limit Aitken's formula finds from three of its members.
@@ -128,7 +128,7 @@ def extrapolate(first: Belief, second: Belief, third: Belief) -> tuple[Belief, f
     limit = new + change * ratio / (1 - ratio)
     K = len(third.concentration)
     interactions = np.clip(limit[:-K].reshape(K, K), SMALLEST_B, 1 - SMALLEST_B)
-    jump = float(np.abs(interactions - second.interactions).max())
+    jump = float(np.sqrt(np.mean((interactions - second.interactions) ** 2)))
     concentration = np.clip(np.exp(limit[-K:]), SMALLEST, LARGEST)
     return third._replace(interactions=interactions, concentration=concentration), jump
 
