@@ -107,9 +107,11 @@ def test_the_verdict_follows_the_quality_of_the_data():
     label = np.arange(400) % 4
     too_many = ask_graph(lambda i, j: label[i] == label[j], plan)
     assert judge(BeQuec(6, refine=None, random_state=0).fit(too_many), too_many).level == "weak"
-    verdict = judge(BeQuec(6, random_state=0).fit(too_many), too_many)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # how clusters that are one share their nodes never settles
+        verdict = judge(BeQuec(6, random_state=0).fit(too_many), too_many)
     assert verdict.level == "fair"
-    assert "2 of the 6 clusters are all but empty: try 4 clusters" in verdict.sentence
+    assert "the singular values suggest 4 clusters rather than 6" in verdict.sentence
     hopeless = simulate_mixed_memberships(plan, 5, concentration=1.0, between=0.3, random_state=0).answers
     verdict = judge(BeQuec(5, refine=None, random_state=0).fit(hopeless), hopeless)
     assert verdict.level == "weak"

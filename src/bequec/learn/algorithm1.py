@@ -13,6 +13,7 @@ from bequec.learn.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.stitching import RangeSpace, estimate_range_space
 from bequec.learn.task import State, Task
 from bequec.learn.wide_stitching import wide_range_spaces
+from bequec.learn.windows import HARDLY
 from bequec.plan.growth import best_growth
 from bequec.plan.identifiable import check_identifiable, is_identifiable
 from bequec.plan.query_plan import BoolArray
@@ -41,6 +42,10 @@ def stitch_widely(task: Task) -> State:
     space = _grown_range_space(task)
     if space is None:
         space, wider = wide_range_spaces(task.answers, task.usable, task.n_clusters, task.rng, task.mapper)
+        if space.singular_values[task.n_clusters - 1] < HARDLY * space.singular_values[0]:
+            # So weak a direction may be the imputed diagonal's own, which only an exact SVD can tell.
+            exact = estimate_range_space(task.answers, task.usable, task.n_clusters, _first_vector(task), task.mapper)
+            successive_projection(exact.basis, task.n_clusters)
     successive_projection(space.basis, task.n_clusters)  # refuses answers that show fewer than K directions
     return State(*space, wider_bases=wider)
 

@@ -19,6 +19,7 @@ HALF_WAY = 0.5  # how far an iteration goes towards the new posterior
 PATIENCE = 20  # after so many iterations steps get shorter, which ends a swing between two states
 PACE = 4  # iterations between the members of a sequence that is extrapolated
 LARGEST_RATIO, LARGEST_JUMP = 0.9, 1.5
+SAME_WAY = 0.7  # the cosine of two changes one after the other
 
 
 def first_belief(answers: Answers, memberships: FloatArray) -> Belief:
@@ -117,7 +118,7 @@ def creep(
 
 
 def extrapolate(first: Belief, second: Belief, third: Belief) -> tuple[Belief, float]:
-    """Where B and ν are going, and how far B moves on the way there from the second to the limit, root mean square.
+    """Where B and ν are going, and how far B moves from the second to the limit, root mean square by size.
 
     Memberships follow B and the prior and answer to them, so that all three creep along together: a geometric
     sequence, whose limit Aitken's formula finds from three of its members.
@@ -125,10 +126,13 @@ def extrapolate(first: Belief, second: Belief, third: Belief) -> tuple[Belief, f
     older, old, new = (np.append(b.interactions.ravel(), np.log(b.concentration)) for b in (first, second, third))
     change, before = new - old, old - older
     ratio = float(np.clip(change @ before / max(before @ before, 1e-300), 0.0, LARGEST_RATIO))
+    if change @ before < SAME_WAY * np.linalg.norm(change) * np.linalg.norm(before):
+        ratio = 0.0  # no such sequence: B wanders, and a jump would only keep it from coming to rest
     limit = new + change * ratio / (1 - ratio)
     K = len(third.concentration)
     interactions = np.clip(limit[:-K].reshape(K, K), SMALLEST_B, 1 - SMALLEST_B)
-    jump = float(np.sqrt(np.mean((interactions - second.interactions) ** 2)))
+    sizes = third.memberships.mean(axis=0)  # of an empty cluster nothing is known, and nothing has to rest
+    jump = float(np.sqrt(sizes @ (interactions - second.interactions) ** 2 @ sizes))
     concentration = np.clip(np.exp(limit[-K:]), SMALLEST, LARGEST)
     return third._replace(interactions=interactions, concentration=concentration), jump
 

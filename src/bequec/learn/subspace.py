@@ -1,9 +1,11 @@
 """``refine="subspace"``: the range space refined over the whole mask, then denoised corners."""
 
 import dataclasses
+import warnings
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from bequec.ask.answers import Answers, FloatArray
 from bequec.learn.anchors import successive_projection
@@ -190,11 +192,13 @@ def draw_centroids(points: FloatArray, n_clusters: int, rng: np.random.Generator
     """The centroids of about six k-means clusters for each cluster; few distinct points stand for themselves."""
     n_centroids = CENTROIDS_PER_CLUSTER * n_clusters
     scale = max(float(np.abs(points).max(initial=0.0)), 1e-300)
-    _, distinct = np.unique(np.round(points / scale, 9), axis=0, return_index=True)
+    _, distinct = np.unique(np.round(points / scale, 6), axis=0, return_index=True)
     if len(distinct) <= n_centroids:
         return points[np.sort(distinct)]
     seed = int(rng.integers(2**31))
-    return np.asarray(KMeans(n_centroids, n_init=1, random_state=seed).fit(points).cluster_centers_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # nearly equal points: fewer distinct centroids do as well
+        return np.asarray(KMeans(n_centroids, n_init=1, random_state=seed).fit(points).cluster_centers_)
 
 
 def nearest_nodes(points: FloatArray, corners: FloatArray) -> IntArray:

@@ -83,7 +83,7 @@ def named_together(cells: Sequence[Record], records: Sequence[Record]) -> list[s
         columns.setdefault(cell.row, []).append(cell.column)
     whole = {row: {record.column for record in records if record.row == row and record.trials} for row in columns}
     return [
-        row if set(found) == whole[row] else f"{row} ({', '.join(reversed(found))})"
+        row if set(found) == whole[row] else f"{row} ({' and '.join(reversed(found))})"
         for row, found in reversed(columns.items())
     ]
 
