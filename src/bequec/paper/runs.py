@@ -92,7 +92,7 @@ def _measure(table: Table, cell: Cell, seed: int, options: Options) -> dict[str,
         return {"values": {metric: float(f"{value:.6g}") for metric, value in values.items()}}
     except DataError:
         raise
-    except Exception as reason:
+    except Exception as reason:  # whatever it is, it is this cell's, and the others go on
         return {"values": {}, "problem": str(reason) or type(reason).__name__}
 
 
