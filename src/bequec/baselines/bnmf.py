@@ -12,6 +12,7 @@ from bequec.errors import ModelError
 
 SHAPE, RATE = 5.0, 2.0  # of the gamma prior on the precisions, as published
 DENSE_ABOVE = 0.03
+CELLS_AT_ONCE = 2**16  # what stays in a core's cache
 TINY = float(np.sqrt(np.finfo(float).eps))
 
 Step = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
@@ -56,7 +57,7 @@ class BayesianNMF(WindowedBaseline):
         n_clusters: int,
         *,
         max_iter: int = 1000,
-        tol: float = 1e-5,
+        tol: float = 1e-4,
         n_restarts: int = 5,
         random_state: Seed = None,
     ) -> None:
@@ -126,21 +127,35 @@ def _sparse_step(A: sp.csr_array) -> Step:
     def step(factor: FloatArray, other: FloatArray, beta: FloatArray) -> FloatArray:
         fitted = np.einsum("ek,ek->e", factor[row], other[A.indices])
         ratio = sp.csr_array((A.data / np.maximum(fitted, TINY**2), A.indices, A.indptr), shape=A.shape)
-        return np.asarray(factor * (ratio @ other) / (other.sum(axis=0) + factor * beta + TINY))
+        return _update(factor, ratio @ other, other, beta)
 
     return step
 
 
 def _dense_step(A: FloatArray) -> Step:
-    """The same where so many entries are not zero that plain arrays are faster, in single precision."""
+    """The same where so many entries are not zero that plain arrays are faster, in single precision, row by row."""
     single = A.astype(np.float32)
-    ratio = np.empty_like(single)
+    n_rows = max(1, CELLS_AT_ONCE // len(A))
+    ratio = np.empty((n_rows, len(A)), dtype=np.float32)
 
     def step(factor: FloatArray, other: FloatArray, beta: FloatArray) -> FloatArray:
-        columns = other.astype(np.float32)
-        np.matmul(factor.astype(np.float32), columns.T, out=ratio)
-        np.maximum(ratio, np.float32(TINY**2), out=ratio)
-        np.divide(single, ratio, out=ratio)
-        return np.asarray(factor * (ratio @ columns) / (other.sum(axis=0) + factor * beta + TINY))
+        mine, columns = factor.astype(np.float32), other.astype(np.float32)
+        fitted = np.ascontiguousarray(columns.T)
+        pull = np.empty_like(mine)
+        for begin in range(0, len(A), n_rows):
+            rows = slice(begin, begin + n_rows)
+            part = ratio[: len(mine[rows])]
+            np.matmul(mine[rows], fitted, out=part)
+            np.maximum(part, np.float32(TINY**2), out=part)
+            np.divide(single[rows], part, out=part)
+            np.matmul(part, columns, out=pull[rows])
+        return _update(factor, pull, other, beta)
 
     return step
+
+
+def _update(factor: FloatArray, pull: FloatArray, other: FloatArray, beta: FloatArray) -> FloatArray:
+    """The factor after a step; what has been switched off becomes a plain zero, as subnormal numbers are slow."""
+    updated = factor * pull / (other.sum(axis=0) + factor * beta + TINY)
+    updated[updated < np.finfo(np.float32).tiny] = 0.0
+    return np.asarray(updated)
