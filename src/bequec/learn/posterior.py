@@ -27,7 +27,7 @@ COARSER, COARSE, FINE, FINEST = (128, 0), (256, 0), (256, 64), (256, 256)  # sha
 ROUGHLY = 5.0  # times the tolerance, where more atoms follow
 CLEAR_LEAD = 1.5  # standard errors
 SAME_BASIN = 0.15  # relative distance of two states on their way to the same fixed point
-CATCHES_UP = 300.0
+CATCHES_UP = 100.0
 HOPELESS = 1.5  # allowances that a move may be behind half way through its race
 UNDECIDED = 100.0  # a difference of log predictives that fewer atoms or iterations can make
 MOST_MOVES = 12
@@ -131,10 +131,12 @@ def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
         if task.out_of_time():
             break
         seed = int(task.rng.integers(2**31))
+        half_way = sprint(task, blocks, seed, best.belief.memberships)
+        pace = half_way, run_on(task, blocks, seed, half_way)
         finalists: list[Run] = []
         kinds = (*propose_moves(task.answers, blocks, best.belief), propose_swaps(blocks, best.belief))
         for moved in kinds:  # each kind of move races among its own
-            raced = task.mapper.map("", functools.partial(race, task, blocks, best, seed), moved)
+            raced = task.mapper.map("", functools.partial(race, task, blocks, best, pace, seed), moved)
             promising = [run for run in raced if run is not None]
             finalists += sorted(promising, key=lambda run: -run.score)[:FINALISTS]
         if not finalists:
@@ -147,14 +149,26 @@ def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
     return best
 
 
-def race(task: Task, blocks: DenseBlocks, best: Run, seed: int, moved: FloatArray) -> Run | None:
-    """A few iterations after a move; None if they lead back to the best run or fall far behind it."""
-    run = run_from(task, blocks, moved, seed, RACE, 0, COARSER)
-    if run.score < best.score - HOPELESS * best.allowance:
+def race(
+    task: Task, blocks: DenseBlocks, best: Run, pace: tuple[Run, Run], seed: int, moved: FloatArray
+) -> Run | None:
+    """A few iterations after a move; None if they lead back to the best run, or fall far behind it on this course."""
+    run = sprint(task, blocks, seed, moved)
+    if run.score < pace[0].score - HOPELESS * best.allowance:
         return None
+    run = run_on(task, blocks, seed, run)
+    return run if run.is_elsewhere(best) and run.score > pace[1].score - best.allowance else None
+
+
+def sprint(task: Task, blocks: DenseBlocks, seed: int, memberships: FloatArray) -> Run:
+    """The first half of a race: plain iterations."""
+    return run_from(task, blocks, memberships, seed, RACE, 0, COARSER)
+
+
+def run_on(task: Task, blocks: DenseBlocks, seed: int, run: Run) -> Run:
+    """The second half: cavity iterations."""
     belief = anneal(task, blocks, run.belief, seed, np.empty(0), RACE_CAVITY, COARSER)
-    run = Run(belief, log_predictive(blocks, belief))
-    return run if run.is_elsewhere(best) and run.score > best.score - best.allowance else None
+    return Run(belief, log_predictive(blocks, belief))
 
 
 def compare(task: Task, blocks: DenseBlocks, challenger: Run, best: Run, seed: int) -> tuple[Run, Run]:
