@@ -141,14 +141,14 @@ def _dense_step(A: FloatArray) -> Step:
     def step(factor: FloatArray, other: FloatArray, beta: FloatArray) -> FloatArray:
         mine, columns = factor.astype(np.float32), other.astype(np.float32)
         fitted = np.ascontiguousarray(columns.T)
-        pull = np.empty_like(mine)
+        pull = np.empty(mine.shape)
         for begin in range(0, len(A), n_rows):
             rows = slice(begin, begin + n_rows)
             part = ratio[: len(mine[rows])]
             np.matmul(mine[rows], fitted, out=part)
             np.maximum(part, np.float32(TINY**2), out=part)
             np.divide(single[rows], part, out=part)
-            np.matmul(part, columns, out=pull[rows])
+            pull[rows] = part @ columns
         return _update(factor, pull, other, beta)
 
     return step

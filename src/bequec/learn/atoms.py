@@ -5,13 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bequec.ask.answers import FloatArray
-from bequec.learn.cavity import Belief
+from bequec.learn.faces import LARGEST_FACE, Faces, on_face
 from bequec.learn.local_atoms import LocalAtoms
-from bequec.learn.moments import Moments
-from bequec.learn.shared_atoms import WHOLE_SIMPLEX, SharedAtoms
+from bequec.learn.moments import Moments, Nodes
+from bequec.learn.shared_atoms import SharedAtoms
 
 LEAST_LOCAL = 64
 ENOUGH = 0.4  # of the local atoms: about as many as are effective
+REDRAW = 0.1
 
 
 class Atoms(NamedTuple):
@@ -23,22 +24,29 @@ class Atoms(NamedTuple):
     @classmethod
     def draw(cls, concentration: FloatArray, rng: np.random.Generator, n_shared: int, n_local: int) -> "Atoms":
         """Both kinds for one concentration; with many clusters shared ones alone never suffice."""
-        shared = SharedAtoms.draw(concentration, rng, n_shared)
-        n_local = n_local if len(concentration) <= WHOLE_SIMPLEX else max(n_local, LEAST_LOCAL)
-        return cls(shared, LocalAtoms.draw(concentration, rng, n_local) if n_local else None)
+        n_local = n_local if len(concentration) <= LARGEST_FACE else max(n_local, LEAST_LOCAL)
+        shape = on_face(concentration)
+        shared = SharedAtoms.draw(shape, rng, n_shared)
+        return cls(shared, LocalAtoms.draw(shape, rng, n_local) if n_local else None)
 
     def suit(self, concentration: FloatArray) -> bool:
         """Whether ν is so near to the atoms' own that they can be reweighted instead of drawn anew."""
-        return self.shared.suit(concentration)
+        return bool(np.abs(np.log(on_face(concentration) / self.shared.concentration)).max() <= REDRAW)
 
-    def moments(self, b: FloatArray, H: FloatArray, belief: Belief) -> Moments:
-        """Moments of each node's posterior by the atoms of which more have some weight there."""
-        moments = self.shared.moments(b, H, belief)
+    def moments(self, nodes: Nodes) -> Moments:
+        """Moments of each node's posterior, on the whole simplex or, with many clusters, on its likeliest face."""
+        if nodes.b.shape[1] <= LARGEST_FACE:
+            return self._moments(nodes)
+        faces = Faces.of(nodes)
+        return faces.lift(self._moments(faces.restrict(nodes)))
+
+    def _moments(self, nodes: Nodes) -> Moments:
+        """By the atoms of which more have some weight in a node's posterior."""
+        moments = self.shared.moments(nodes)
         if self.local is None:
             return moments
-        few = np.flatnonzero(moments.n_effective < ENOUGH * self.local.normals.shape[1])
-        nodes = belief._replace(memberships=belief.memberships[few], covariances=belief.covariances[few])
-        own = self.local.moments(b[few], H[few], nodes)
+        few = np.flatnonzero(moments.n_effective < ENOUGH * self.local.n_atoms)
+        own = self.local.moments(nodes.take(few))
         better = own.n_effective > moments.n_effective[few]
         for array, improved in zip(moments, own, strict=True):
             array[few[better]] = improved[better]

@@ -10,6 +10,7 @@ from bequec.learn.cavity import SMALLEST_B, Belief, node_potentials, pair_sums, 
 from bequec.learn.dense_blocks import DenseBlocks
 from bequec.learn.dirichlet import LARGEST, SMALLEST, fit_concentration
 from bequec.learn.interactions import least_squares_interactions
+from bequec.learn.moments import Nodes
 from bequec.learn.task import Task
 
 NumberOfAtoms = tuple[int, int]  # shared atoms, and local ones
@@ -18,7 +19,7 @@ FIRST_CONCENTRATION = 0.4
 HALF_WAY = 0.5  # how far an iteration goes towards the new posterior
 PATIENCE = 20  # after so many iterations steps get shorter, which ends a swing between two states
 PACE = 4  # iterations between the members of a sequence that is extrapolated
-LARGEST_RATIO, LARGEST_JUMP = 0.9, 1.5
+LARGEST_RATIO, LARGEST_JUMP = 0.9, 0.75
 SAME_WAY = 0.7  # the cosine of two changes one after the other
 
 
@@ -47,8 +48,9 @@ def iterate(
         atoms = Atoms.draw(belief.concentration, np.random.default_rng(seed), *n_atoms)
     sums = pair_sums(blocks, belief, cavity=cavity)
     b, H = node_potentials(belief, sums)
-    moments = atoms.moments(sharpness * b, sharpness * H, belief)
     concentration = belief.concentration
+    prior = np.tile(concentration, (len(b), 1))
+    moments = atoms.moments(Nodes(sharpness * b, sharpness * H, prior, belief.memberships, belief.covariances))
     if learn_prior:
         concentration = fit_concentration(moments.mean_log.mean(axis=0), concentration)
     return (

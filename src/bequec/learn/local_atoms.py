@@ -16,13 +16,13 @@ from scipy.special import gammaln, ndtri
 from scipy.stats import qmc
 
 from bequec.ask.answers import FloatArray
-from bequec.learn.cavity import Belief
 from bequec.learn.dense_blocks import Single
-from bequec.learn.moments import Moments
+from bequec.learn.moments import Moments, Nodes
 from bequec.learn.shared_atoms import log_gamma_quantiles
 from bequec.plan.query_plan import BoolArray, IntArray
 
 CELLS_AT_ONCE = 2**15  # what stays in a core's cache
+N_SETS = 8
 WIDER = 1.5  # a proposal's variance, in units of what the last moments say: narrow proposals miss tails
 LEAST_NONE, MOST_NONE = 0.03, 0.95
 SURE = 0.06  # relative squared error below which a node has some part in a cluster
@@ -34,7 +34,11 @@ LARGEST_LOG_RATIO = np.float32(60.0)  # single precision overflows at 88
 
 
 class LocalAtoms(NamedTuple):
-    """For each cluster and atom: the log of a standard gamma, a standard normal, and a uniform that picks one."""
+    """For each set, cluster and atom: the log of a standard gamma, a standard normal, and a uniform that picks one.
+
+    Nodes take turns in using several sets: of one alone the error would be the same for all nodes, and the prior and B,
+    which average over them, would inherit it.
+    """
 
     log_gammas: Single
     normals: Single
@@ -45,23 +49,29 @@ class LocalAtoms(NamedTuple):
     def draw(cls, concentration: FloatArray, rng: np.random.Generator, n_atoms: int) -> "LocalAtoms":
         """Scrambled Sobol points, through the inverse distributions."""
         K = len(concentration)
-        uniform = np.clip(qmc.Sobol(2 * K, scramble=True, rng=rng).random(n_atoms), 1e-9, 1 - 1e-9)
-        log_gammas = log_gamma_quantiles(uniform[:, :K], concentration)
-        arrays = (log_gammas, ndtri(uniform[:, :K]), uniform[:, K:])
-        first, second, third = (np.ascontiguousarray(array.T, dtype=np.float32) for array in arrays)
+        sets = [qmc.Sobol(2 * K, scramble=True, rng=rng).random(n_atoms) for _ in range(N_SETS)]
+        uniform = np.clip(sets, 1e-9, 1 - 1e-9)
+        log_gammas = log_gamma_quantiles(uniform[..., :K], concentration)
+        arrays = (log_gammas, ndtri(uniform[..., :K]), uniform[..., K:])
+        first, second, third = (np.ascontiguousarray(array.swapaxes(1, 2), dtype=np.float32) for array in arrays)
         return cls(first, second, third, concentration)
 
-    def moments(self, b: FloatArray, H: FloatArray, belief: Belief) -> Moments:
+    @property
+    def n_atoms(self) -> int:
+        """How many each node has."""
+        return int(self.normals.shape[2])
+
+    def moments(self, nodes: Nodes) -> Moments:
         """Moments of each node's posterior."""
-        N, K = b.shape
-        proposal = Proposal.around(belief, H, self.concentration)
+        N, K = nodes.b.shape
+        proposal = Proposal.around(nodes, self.concentration)
         mean, logs, squares = np.empty((N, K)), np.empty((N, K)), np.empty((N, K, K))
         n_effective = np.empty(N)
-        step = max(1, CELLS_AT_ONCE // self.normals.size)
-        for begin in range(0, N, step):
+        step = max(1, CELLS_AT_ONCE // (K * self.n_atoms))
+        for turn, begin in enumerate(range(0, N, step)):
             rows = slice(begin, begin + step)
-            x, log_x, log_density = proposal.sample(self, rows)
-            weights = _weights(x, log_x, b[rows], H[rows], belief.concentration, log_density)
+            x, log_x, log_density = proposal.sample(self, turn % N_SETS, rows)
+            weights = _weights(x, log_x, nodes.take(rows), log_density)
             weighted = x * weights
             mean[rows] = weighted.sum(axis=2)
             logs[rows] = (log_x * weights).sum(axis=2)
@@ -89,28 +99,28 @@ class Proposal(NamedTuple):
     log_normal: Single
 
     @classmethod
-    def around(cls, belief: Belief, H: FloatArray, shape: FloatArray) -> "Proposal":
+    def around(cls, nodes: Nodes, shape: FloatArray) -> "Proposal":
         """Both parts have the mean that the membership has now; the less certain it is, the likelier is none.
 
         Where a node surely has some, there is no gamma, and the normals are correlated as its memberships are: the
         covariance of log ratios is J C Jᵀ, J the derivatives 1 / x_k and −1 / x_r.
         """
-        largest = belief.memberships.argmax(axis=1)
-        nodes, each = np.arange(len(largest)), np.arange(len(shape))
-        mean = np.maximum(belief.memberships, SMALLEST)
-        ratio = mean / mean[nodes, largest, None]
-        covariance = belief.covariances / (mean[:, :, None] * mean[:, None, :])  # relative
+        largest = nodes.mean.argmax(axis=1)
+        rows, each = np.arange(len(largest)), np.arange(len(shape))
+        mean = np.maximum(nodes.mean, SMALLEST)
+        ratio = mean / mean[rows, largest, None]
+        covariance = nodes.covariance / (mean[:, :, None] * mean[:, None, :])  # relative
         # Few effective atoms make a covariance too small; the variance with all else known, 1 / H_kk, is a floor.
         covariance[:, each, each] = np.maximum(
-            covariance[:, each, each], 1 / (np.maximum(H[:, each, each], LEAST_H) * mean**2)
+            covariance[:, each, each], 1 / (np.maximum(nodes.H[:, each, each], LEAST_H) * mean**2)
         )
         error = covariance[:, each, each]
         sure = error < SURE
-        of_largest = covariance[nodes, largest]
-        spread = WIDER * (np.log1p(np.minimum(error, 1.0)) + of_largest[nodes, largest, None] + NARROWEST)
-        covariance += of_largest[nodes, largest, None, None] - of_largest[:, :, None] - of_largest[:, None, :]
+        of_largest = covariance[rows, largest]
+        spread = WIDER * (np.log1p(np.minimum(error, 1.0)) + of_largest[rows, largest, None] + NARROWEST)
+        covariance += of_largest[rows, largest, None, None] - of_largest[:, :, None] - of_largest[:, None, :]
         covariance[~(sure[:, :, None] & sure[:, None, :])] = 0.0
-        covariance[nodes, largest] = covariance[nodes, :, largest] = 0.0
+        covariance[rows, largest] = covariance[rows, :, largest] = 0.0
         covariance *= WIDER
         covariance[:, each, each] = np.where(sure, covariance[:, each, each] + WIDER * NARROWEST, spread)
         # E[x²] / E[x]: how large a membership is if there is any.
@@ -131,12 +141,13 @@ class Proposal(NamedTuple):
         single = {name: vector.astype(np.float32)[:, :, None] for name, vector in vectors.items()}
         return cls(largest=largest, sure=sure[:, :, None], factor=factor.astype(np.float32), **single)
 
-    def sample(self, atoms: LocalAtoms, rows: slice) -> tuple[Single, Single, Single]:
+    def sample(self, atoms: LocalAtoms, turn: int, rows: slice) -> tuple[Single, Single, Single]:
         """Every atom's memberships and their logarithms (n, K, S), and the log density of the proposal there (n, S)."""
         largest, sure, none, shape, rate, location, spread, factor, log_gamma, log_normal = (a[rows] for a in self)
-        normal = factor @ atoms.normals
+        log_gammas, normals, choices = atoms.log_gammas[turn], atoms.normals[turn], atoms.choices[turn]
+        normal = factor @ normals
         normal += location
-        ell = np.where(atoms.choices < none, atoms.log_gammas - np.log(rate), normal)
+        ell = np.where(choices < none, log_gammas - np.log(rate), normal)
         at = np.arange(len(ell)), largest
         ell[at] = 0.0
         np.minimum(ell, LARGEST_LOG_RATIO, out=ell)
@@ -144,7 +155,7 @@ class Proposal(NamedTuple):
         of_gamma = shape * ell
         of_gamma -= rate * x
         of_gamma += log_gamma
-        of_normal = np.where(sure, atoms.normals, (ell - location) / spread)
+        of_normal = np.where(sure, normals, (ell - location) / spread)
         of_normal *= of_normal
         of_normal *= np.float32(-0.5)
         of_normal += log_normal
@@ -158,14 +169,12 @@ class Proposal(NamedTuple):
         return x, ell, log_density
 
 
-def _weights(
-    x: Single, log_x: Single, b: FloatArray, H: FloatArray, concentration: FloatArray, log_density: Single
-) -> Single:
+def _weights(x: Single, log_x: Single, nodes: Nodes, log_density: Single) -> Single:
     """Posterior / proposal of each atom, with sum one for each node (n, 1, S)."""
-    potential = -0.5 * (H.astype(np.float32) @ x)
-    potential += b[:, :, None].astype(np.float32)
+    potential = -0.5 * (nodes.H.astype(np.float32) @ x)
+    potential += nodes.b[:, :, None].astype(np.float32)
     potential *= x
-    potential += concentration[:, None].astype(np.float32) * log_x
+    potential += nodes.concentration[:, :, None].astype(np.float32) * log_x
     log_weights = potential.sum(axis=1, keepdims=True) - log_density[:, None, :]
     log_weights -= log_weights.max(axis=2, keepdims=True)
     weights = np.exp(log_weights)

@@ -1,8 +1,25 @@
-"""What is known of every node's memberships after one look at its answers."""
+"""What is asked of every node's posterior, and the answer."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bequec.ask.answers import FloatArray
+
+
+class Nodes(NamedTuple):
+    """Nodes with posteriors ∝ Dirichlet(x; ν) exp(bᵀx − ½ xᵀHx), and the mean and covariance that they had before.
+
+    b, ν and the mean are (N, K), H and the covariance (N, K, K).
+    """
+
+    b: FloatArray
+    H: FloatArray
+    concentration: FloatArray
+    mean: FloatArray
+    covariance: FloatArray
+
+    def take(self, which: Any) -> "Nodes":
+        """Some of them."""
+        return Nodes(*(array[which] for array in self))
 
 
 class Moments(NamedTuple):

@@ -149,9 +149,7 @@ def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
     return best
 
 
-def race(
-    task: Task, blocks: DenseBlocks, best: Run, pace: tuple[Run, Run], seed: int, moved: FloatArray
-) -> Run | None:
+def race(task: Task, blocks: DenseBlocks, best: Run, pace: tuple[Run, Run], seed: int, moved: FloatArray) -> Run | None:
     """A few iterations after a move; None if they lead back to the best run, or fall far behind it on this course."""
     run = sprint(task, blocks, seed, moved)
     if run.score < pace[0].score - HOPELESS * best.allowance:
