@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bequec.ask.answers import FloatArray
-from bequec.learn.faces import LARGEST_FACE, Faces, on_face
+from bequec.learn.faces import SMALLEST_FACE, Faces, on_face
 from bequec.learn.local_atoms import LocalAtoms
 from bequec.learn.moments import Moments, Nodes
 from bequec.learn.shared_atoms import SharedAtoms
@@ -20,24 +20,32 @@ class Atoms(NamedTuple):
 
     shared: SharedAtoms
     local: LocalAtoms | None
+    concentration: FloatArray
 
     @classmethod
     def draw(cls, concentration: FloatArray, rng: np.random.Generator, n_shared: int, n_local: int) -> "Atoms":
         """Both kinds for one concentration; with many clusters shared ones alone never suffice."""
-        n_local = n_local if len(concentration) <= LARGEST_FACE else max(n_local, LEAST_LOCAL)
+        n_local = n_local if len(concentration) <= SMALLEST_FACE else max(n_local, LEAST_LOCAL)
         shape = on_face(concentration)
         shared = SharedAtoms.draw(shape, rng, n_shared)
-        return cls(shared, LocalAtoms.draw(shape, rng, n_local) if n_local else None)
+        return cls(shared, LocalAtoms.draw(shape, rng, n_local) if n_local else None, concentration)
 
     def suit(self, concentration: FloatArray) -> bool:
         """Whether ν is so near to the atoms' own that they can be reweighted instead of drawn anew."""
-        return bool(np.abs(np.log(on_face(concentration) / self.shared.concentration)).max() <= REDRAW)
+        moved = np.abs(np.log(concentration / self.concentration))
+        # Atoms of a face are drawn for the mean of ν anyway.
+        return bool((moved.mean() if self.is_of_faces else moved.max()) <= REDRAW)
+
+    @property
+    def is_of_faces(self) -> bool:
+        """Whether there are so many clusters that the atoms lie on faces of the simplex."""
+        return len(self.shared.concentration) < len(self.concentration)
 
     def moments(self, nodes: Nodes) -> Moments:
         """Moments of each node's posterior, on the whole simplex or, with many clusters, on its likeliest face."""
-        if nodes.b.shape[1] <= LARGEST_FACE:
+        if not self.is_of_faces:
             return self._moments(nodes)
-        faces = Faces.of(nodes)
+        faces = Faces.of(nodes, len(self.shared.concentration))
         return faces.lift(self._moments(faces.restrict(nodes)))
 
     def _moments(self, nodes: Nodes) -> Moments:

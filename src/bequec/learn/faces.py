@@ -1,7 +1,7 @@
 """With many clusters a node has a part in few: each posterior on the likeliest face of its simplex.
 
 Atoms thin out as the number of clusters grows, whereas almost all memberships are nearly zero. So atoms are drawn on a
-face of few clusters. Outside of it a membership is small, and its posterior is a gamma.
+face of few clusters. Outside of it a membership is small, and its posterior is seen by itself.
 """
 
 from typing import NamedTuple
@@ -13,17 +13,18 @@ from bequec.learn.moments import Moments, Nodes
 from bequec.learn.tilted_gamma import TiltedGamma
 from bequec.plan.query_plan import IntArray
 
-LARGEST_FACE = 8
+SMALLEST_FACE, LARGEST_FACE = 8, 16
+CLUSTERS_PER_UNIT = 4.0  # of the prior's sum: the larger it is, the more clusters a node has a part in
 BELONGS = 0.02  # the membership from which on a cluster is on the face whatever its slope
 MOST_OUTSIDE = 0.5
-LEAST_CURVATURE = 0.1
+LEAST_CURVATURE = 0.3
 
 
 def on_face(concentration: FloatArray) -> FloatArray:
-    """The concentration that atoms are drawn for: one for any face where there are many clusters."""
-    if len(concentration) <= LARGEST_FACE:
-        return concentration
-    return np.full(LARGEST_FACE, float(np.exp(np.log(concentration).mean())))
+    """The concentration that atoms are drawn for: where there are many clusters, one for any face of few of them."""
+    K = len(concentration)
+    size = max(SMALLEST_FACE, min(LARGEST_FACE, int(np.ceil(CLUSTERS_PER_UNIT * concentration.sum()))))
+    return concentration if size >= K else np.full(size, float(np.exp(np.log(concentration).mean())))
 
 
 class Faces(NamedTuple):
@@ -36,8 +37,8 @@ class Faces(NamedTuple):
     mean_log: FloatArray
 
     @classmethod
-    def of(cls, nodes: Nodes) -> "Faces":
-        """Clusters that a node is in already, then those that would gain most; the posterior of the others.
+    def of(cls, nodes: Nodes, size: int) -> "Faces":
+        """``size`` clusters, those that a node is in and then those that would gain most; the posterior of the others.
 
         Where x_k grows from zero and all others shrink alike, by d = e_k − m, the density is
         ∝ x_k^(ν_k − 1) exp(−λ_k x_k − ½ h_k x_k²): λ_k how much slower the likelihood rises along cluster k than along
@@ -48,13 +49,13 @@ class Faces(NamedTuple):
         pulled = np.einsum("nab,nb->na", H, current)
         slope = b - pulled
         promise = np.where(current > BELONGS, 1e6 * current, slope)
-        clusters = np.sort(np.argsort(-promise, axis=1, kind="stable")[:, :LARGEST_FACE], axis=1)
+        clusters = np.sort(np.argsort(-promise, axis=1, kind="stable")[:, :size], axis=1)
         along = np.diagonal(H, axis1=1, axis2=2) - 2 * pulled + (pulled * current).sum(axis=1, keepdims=True)
         across = H[rows, clusters] - pulled[rows, clusters][:, :, None]
         known = covariance[_square(clusters)]
         curvature = np.maximum(along - (across * (known @ across)).sum(axis=1), LEAST_CURVATURE * np.abs(along) + 1e-6)
         # Shrinking takes from the fluctuations on the face as well: the slope along x is E[xᵀ(b − Hx)].
-        fluctuations = np.minimum(np.einsum("nab,nab->n", H, covariance), LARGEST_FACE - 1)
+        fluctuations = np.minimum(np.einsum("nab,nab->n", H, covariance), size - 1)
         level = (slope * current).sum(axis=1) - fluctuations
         slower = level[:, None] - slope - curvature * current
         slower += (
@@ -65,8 +66,9 @@ class Faces(NamedTuple):
             small = TiltedGamma.tabulate(shape)
             mean[:, k], square[:, k], mean_log[:, k] = small.moments(slower[:, k], curvature[:, k])
         mean[rows, clusters] = 0.0
+        variance = square - mean**2
         mean *= np.minimum(1, MOST_OUTSIDE / np.maximum(mean.sum(axis=1, keepdims=True), 1e-300))
-        variance = np.where(mean > 0, square - mean**2, 0.0)
+        variance = np.minimum(variance, mean * (1 - mean))  # no part is more than all
         return cls(clusters, 1 - mean.sum(axis=1), mean, variance, mean_log)
 
     def restrict(self, nodes: Nodes) -> Nodes:

@@ -18,7 +18,7 @@ from bequec.learn.subspace import draw_centroids
 from bequec.learn.swaps import propose_swaps
 from bequec.learn.task import State, Task
 
-ANNEALING = np.linspace(0.2, 1.0, 15)  # the sharpness of a start's plain iterations
+ANNEALING, COLD = np.linspace(0.2, 1.0, 15), np.ones(6)  # the sharpness of a start's plain iterations
 CAVITY = 10  # cavity iterations of a start
 SETTLING, ALMOST_SETTLED = 40, 5e-4  # most cavity iterations before runs are compared, and when to stop earlier
 TO_SCORE = 8  # iterations with many atoms before a score counts
@@ -118,10 +118,17 @@ def random_corners(points: FloatArray, n_clusters: int, rng: np.random.Generator
 
 
 def search(task: Task, blocks: DenseBlocks, starts: list[FloatArray]) -> Run:
-    """The best of several starts after plain and cavity iterations with few atoms."""
+    """The best of several starts after plain and cavity iterations with few atoms; the first one also without melting.
+
+    Low sharpness helps a start out of a wrong basin, and with many clusters also out of the right one.
+    """
     seed = int(task.rng.integers(2**31))
-    run = functools.partial(run_from, task, blocks, seed=seed, sharpness=ANNEALING, n_cavity=CAVITY, n_atoms=COARSE)
-    return max(task.mapper.map("finding the basin", run, starts), key=lambda run: run.score)
+    courses = [(starts[0], COLD), *((start, ANNEALING) for start in starts)]
+
+    def run(course: tuple[FloatArray, FloatArray]) -> Run:
+        return run_from(task, blocks, course[0], seed, course[1], CAVITY, COARSE)
+
+    return max(task.mapper.map("finding the basin", run, courses), key=lambda run: run.score)
 
 
 def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
