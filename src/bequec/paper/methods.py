@@ -42,8 +42,13 @@ def chosen_methods(wanted: Sequence[str] | None, default: Sequence[str]) -> list
     """The wanted methods' keys; a name without "-published" stands for that variant where a table has only it."""
     if wanted is None:
         return list(default)
-    unknown = [name for name in wanted if name not in PAPER_METHODS]
-    if unknown:
-        raise ModelError(f"method {', '.join(unknown)} is unknown; choose from {', '.join(PAPER_METHODS)}")
+    if wrong := unknown_methods(wanted):
+        raise ModelError(wrong)
     published = {name: f"{name}-published" for name in wanted if name not in default}
     return list(dict.fromkeys(published[name] if published.get(name) in default else name for name in wanted))
+
+
+def unknown_methods(wanted: Sequence[str]) -> str:
+    """Which of the wanted methods there are not, and which there are; empty if all are known."""
+    unknown = [name for name in wanted if name not in PAPER_METHODS]
+    return f"method {', '.join(unknown)} is unknown; choose from {', '.join(PAPER_METHODS)}" if unknown else ""

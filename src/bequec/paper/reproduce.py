@@ -8,7 +8,7 @@ from bequec.errors import BequecError
 from bequec.files import write_json, write_text
 from bequec.paper.catalogue import TABLES
 from bequec.paper.figures import FIGURES, draw_figure
-from bequec.paper.methods import PAPER_METHODS
+from bequec.paper.methods import unknown_methods
 from bequec.paper.output import csv_text, markdown_table, page, settings
 from bequec.paper.runs import Trials, collect, run_table
 from bequec.paper.table import Options, Record
@@ -67,9 +67,8 @@ def wrong_choice(what: str, options: Options) -> str:
     """What is wrong with a choice of table and options, before any work; empty if nothing is."""
     if what not in (*TABLES, *FIGURES, "all"):
         return f"there is no {what!r} in the paper; choose one of {', '.join((*TABLES, *FIGURES))}, or all"
-    unknown = [name for name in options.methods or () if name not in PAPER_METHODS]
-    if unknown:
-        return f"method {', '.join(unknown)} is unknown; choose from {', '.join(PAPER_METHODS)}"
+    if wrong := unknown_methods(options.methods or ()):
+        return wrong
     heeded = frozenset[str]().union(*(table.heeds for name, table in TABLES.items() if what in (name, "all")))
     ignored = [f"--{name.replace('_', '-')}" for name in sorted(options.given - heeded)]
     return f"{', '.join(ignored)} changes nothing in {what}; leave it out" if ignored else ""
