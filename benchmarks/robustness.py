@@ -72,14 +72,14 @@ def prior(trials: int) -> Iterator[Row]:
 
 def clusters(trials: int) -> Iterator[Row]:
     """Many clusters."""
-    for n_clusters, n_groups, n_nodes in ((10, 20, 6000), (20, 10, 6000)):
+    for K, L, N, nu in ((10, 20, 6000, 0.2), (12, 8, 3000, 0.1), (16, 5, 3000, 0.15), (20, 4, 3000, 0.1)):
 
-        def draw(seed: int, K: int = n_clusters, L: int = n_groups, N: int = n_nodes) -> tuple[Answers, np.ndarray]:
+        def draw(seed: int, K: int = K, L: int = L, N: int = N, nu: float = nu) -> tuple[Answers, np.ndarray]:
             plan = plan_queries(N, K, n_groups=L, random_state=seed)
-            planted = simulate_mixed_memberships(plan, K, concentration=0.2, random_state=seed)
+            planted = simulate_mixed_memberships(plan, K, concentration=nu, random_state=seed)
             return planted.answers, planted.memberships
 
-        yield from compare(f"K = {n_clusters}, L = {n_groups}, N = {n_nodes}: MSE", draw, n_clusters, trials)
+        yield from compare(f"K = {K}, L = {L}, N = {N}, ν = {nu}: MSE", draw, K, trials)
 
 
 def masks(trials: int) -> Iterator[Row]:
