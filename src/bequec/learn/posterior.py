@@ -10,6 +10,7 @@ from bequec.ask.answers import FloatArray
 from bequec.learn.anchors import successive_projection
 from bequec.learn.cavity import Belief, log_predictive, pearson_dispersion
 from bequec.learn.dense_blocks import DenseBlocks, fits_densely
+from bequec.learn.faces import SMALLEST_FACE
 from bequec.learn.iterations import NumberOfAtoms, anneal, creep, first_belief
 from bequec.learn.matching import match_clusters
 from bequec.learn.simplex import simplex_least_squares
@@ -118,12 +119,15 @@ def random_corners(points: FloatArray, n_clusters: int, rng: np.random.Generator
 
 
 def search(task: Task, blocks: DenseBlocks, starts: list[FloatArray]) -> Run:
-    """The best of several starts after plain and cavity iterations with few atoms; the first one also without melting.
+    """The best of several starts after plain and cavity iterations with few atoms.
 
-    Low sharpness helps a start out of a wrong basin, and with many clusters also out of the right one.
+    Low sharpness helps a start out of a wrong basin. With many clusters it also helps out of the right one, so that the
+    first start is then run without it, too.
     """
     seed = int(task.rng.integers(2**31))
-    courses = [(starts[0], COLD), *((start, ANNEALING) for start in starts)]
+    courses = [(start, ANNEALING) for start in starts]
+    if task.n_clusters > SMALLEST_FACE:
+        courses.insert(0, (starts[0], COLD))
 
     def run(course: tuple[FloatArray, FloatArray]) -> Run:
         return run_from(task, blocks, course[0], seed, course[1], CAVITY, COARSE)
