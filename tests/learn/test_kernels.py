@@ -40,6 +40,17 @@ def test_top_svd_spans_an_exactly_low_rank_range_to_machine_precision(rng):
     assert np.linalg.norm(found - left @ (left.T @ found)) < 1e-10
 
 
+def test_top_svd_of_scattered_answers_is_found_where_arpack_gives_up():
+    """72 yes among 80,000 pairs: equal singular values leave ARPACK without shifts, an error of its own."""
+    rng = np.random.default_rng(462)
+    n_yes = int(rng.integers(30, 95))
+    places = rng.integers(0, 400, n_yes), rng.integers(0, 200, n_yes)
+    matrix = sp.csr_array(sp.coo_array((np.ones(n_yes), places), shape=(400, 200)))
+    start = np.random.default_rng(0).standard_normal(200)
+    _, values, _ = top_svd(matrix, 11, start)
+    assert_allclose(values, np.linalg.svd(matrix.toarray(), compute_uv=False)[:11])
+
+
 def test_top_svd_of_an_empty_block_is_zero(rng):
     left, values, _ = top_svd(sp.csr_array((200, 150)), 3, rng.standard_normal(200))
     assert not left.any()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackNoConvergence, svds
+from scipy.sparse.linalg import ArpackError, svds
 
 from bequec.ask.answers import FloatArray
 
@@ -22,7 +22,7 @@ def top_svd(matrix: sp.csr_array, rank: int, start: FloatArray) -> tuple[FloatAr
         return _dense_svd(matrix, rank)
     try:
         _, _, right = svds(matrix, k=rank, v0=start[:shorter], solver="arpack", return_singular_vectors=True)
-    except ArpackNoConvergence:
+    except ArpackError:
         return _dense_svd(matrix, rank)
     left, values, rotation = np.linalg.svd(matrix @ right.T, full_matrices=False)
     return left, values, right.T @ rotation.T
