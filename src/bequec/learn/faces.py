@@ -58,9 +58,8 @@ class Faces(NamedTuple):
         fluctuations = np.minimum(np.einsum("nab,nab->n", H, covariance), size - 1)
         level = (slope * current).sum(axis=1) - fluctuations
         slower = level[:, None] - slope - curvature * current
-        slower += (
-            concentration.sum(axis=1, keepdims=True) - concentration - 1
-        )  # the prior of the others, as they shrink
+        # The prior of the others, as they shrink.
+        slower += concentration.sum(axis=1, keepdims=True) - concentration - 1
         mean, square, mean_log = np.zeros(b.shape), np.zeros(b.shape), np.empty(b.shape)
         for k, shape in enumerate(concentration[0].tolist()):  # the prior is the same for all nodes
             small = TiltedGamma.tabulate(shape)
