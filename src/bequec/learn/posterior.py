@@ -13,6 +13,7 @@ from bequec.learn.dense_blocks import DenseBlocks, fits_densely
 from bequec.learn.faces import SMALLEST_FACE
 from bequec.learn.iterations import NumberOfAtoms, anneal, creep, first_belief
 from bequec.learn.matching import match_clusters
+from bequec.learn.sampling import Sample, draw_sample, extend
 from bequec.learn.simplex import simplex_least_squares
 from bequec.learn.split_merge import propose_moves
 from bequec.learn.subspace import draw_centroids
@@ -77,13 +78,10 @@ def refine_posterior(task: Task, start: State) -> State:
     """Search the basin, leave it while a split and a merge help, then polish."""
     if not fits_densely(task.answers):
         return dataclasses.replace(start, unfinished=TOO_LARGE.format(task.answers.plan.n_pairs))
-    blocks = DenseBlocks(task.answers)
-    if np.any(task.answers.yes.data % 1):  # similarities vary less around p than yes and no do
-        first = first_belief(task.answers, start.memberships)
-        blocks = DenseBlocks(task.answers, pearson_dispersion(blocks, first))
-    searching = task.with_share_of_time(FOR_SEARCHING)
-    best = search(searching, blocks, starting_points(task, start))
-    best = leave_wrong_basins(searching, blocks, best)
+    sample = draw_sample(task, start)
+    best, blocks = find_basin(sample.task.with_share_of_time(FOR_SEARCHING), sample.start)
+    if sample.is_part:
+        best, blocks = join_others(task, sample, best, blocks)
     best, n_iter, unfinished = polish(task, blocks, best)
     belief = best.belief
     return dataclasses.replace(
@@ -96,6 +94,24 @@ def refine_posterior(task: Task, start: State) -> State:
         n_iter=n_iter,
         unfinished=unfinished,
     )
+
+
+def find_basin(task: Task, start: State) -> tuple[Run, DenseBlocks]:
+    """The best run that starts and moves lead to, and the blocks that it is of."""
+    blocks = DenseBlocks(task.answers)
+    if np.any(task.answers.yes.data % 1):  # similarities vary less around p than yes and no do
+        first = first_belief(task.answers, start.memberships)
+        blocks = DenseBlocks(task.answers, pearson_dispersion(blocks, first))
+    return leave_wrong_basins(task, blocks, search(task, blocks, starting_points(task, start))), blocks
+
+
+def join_others(task: Task, sample: Sample, best: Run, blocks: DenseBlocks) -> tuple[Run, DenseBlocks]:
+    """A run and blocks of all nodes; the sample settles first, where that is cheap, so that little moves afterwards."""
+    seed = int(task.rng.integers(2**31))
+    settled = creep(sample.task, blocks, best.belief, FINE, seed, task.max_iter, task.tol)
+    belief = extend(task.answers, sample.positions, settled.belief)
+    blocks = DenseBlocks(task.answers, blocks.dispersion)
+    return Run(belief, log_predictive(blocks, belief)), blocks
 
 
 def starting_points(task: Task, start: State) -> list[FloatArray]:
@@ -153,7 +169,10 @@ def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
         if not finalists:
             break
         finished = task.mapper.map("", functools.partial(finish, task, blocks, seed), finalists)
-        winner, best = compare(task, blocks, max(finished, key=lambda run: run.score), best, seed)
+        winner = max(finished, key=lambda run: run.score)
+        if not winner.is_elsewhere(best):  # it came back, and those that did not are behind
+            break
+        winner, best = compare(task, blocks, winner, best, seed)
         if not (winner.is_elsewhere(best) and winner.clearly_beats(best)):
             break
         best = winner

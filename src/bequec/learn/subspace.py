@@ -146,26 +146,31 @@ def alternate_memberships(answers: Answers, memberships: FloatArray) -> FloatArr
     A range space may turn slowly along a long chain of groups without a worse fit; B is the same for all groups and
     memberships stay on the simplex, so that these rounds take the turn out.
     """
-    M, plan, K = memberships, answers.plan, memberships.shape[1]
-    in_loop = np.repeat(plan.asked.diagonal(), plan.sizes) * (answers.baseline if not answers.diagonal else 0)
+    M = memberships
     for _ in range(MEMBERSHIP_ROUNDS):
-        B = least_squares_interactions(answers, M)
-        diagonal = ((M @ B) * M).sum(axis=1)
-        right = (answers.yes @ M + (in_loop * diagonal)[:, None] * M) @ B
-        sums = np.add.reduceat(outer_triangles(M), plan.starts[:-1], axis=0)
-        gram = B @ full(float(answers.baseline) * (plan.asked.astype(float) @ sums), K) @ B
-        if answers.correction is not None:
-            # Rows of a partly answered block differ; their group's mean stands for them.
-            by_row = answers.correction @ outer_triangles(M)
-            mean = np.add.reduceat(by_row, plan.starts[:-1], axis=0) / plan.sizes[:, None]
-            gram = gram + B @ full(mean, K) @ B
-        factors = np.linalg.cholesky(_with_ridge(gram))
-        fitted = [
-            simplex_least_squares(np.linalg.solve(factors[l], right[plan.span(l)].T).T, factors[l])
-            for l in range(plan.n_groups)
-        ]
-        M = (M + np.concatenate(fitted)) / 2
+        M = (M + least_squares_memberships(answers, M, least_squares_interactions(answers, M))) / 2
     return M
+
+
+def least_squares_memberships(answers: Answers, M: FloatArray, B: FloatArray) -> FloatArray:
+    """Each node's membership that fits its answers best given all others; a node whose row of M is zero is no help."""
+    plan, K = answers.plan, M.shape[1]
+    in_loop = np.repeat(plan.asked.diagonal(), plan.sizes) * (answers.baseline if not answers.diagonal else 0)
+    diagonal = ((M @ B) * M).sum(axis=1)
+    right = (answers.yes @ M + (in_loop * diagonal)[:, None] * M) @ B
+    sums = np.add.reduceat(outer_triangles(M), plan.starts[:-1], axis=0)
+    gram = B @ full(float(answers.baseline) * (plan.asked.astype(float) @ sums), K) @ B
+    if answers.correction is not None:
+        # Rows of a partly answered block differ; their group's mean stands for them.
+        by_row = answers.correction @ outer_triangles(M)
+        mean = np.add.reduceat(by_row, plan.starts[:-1], axis=0) / plan.sizes[:, None]
+        gram = gram + B @ full(mean, K) @ B
+    factors = np.linalg.cholesky(_with_ridge(gram))
+    fitted = [
+        simplex_least_squares(np.linalg.solve(factors[l], right[plan.span(l)].T).T, factors[l])
+        for l in range(plan.n_groups)
+    ]
+    return np.concatenate(fitted)
 
 
 def symmetric_core(answers: Answers, Q: FloatArray) -> FloatArray:
