@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
 
 from bequec import QueryPlan, match_clusters, plan_queries
 from bequec.baselines import AS_PUBLISHED, BASELINES, SPACL, GeoNMF, ItemKMeans, MinimumVolume, load_pixels
@@ -79,7 +80,12 @@ def test_sparse_windows_with_isolated_nodes_are_survived(name):
     model = BASELINES[name](6, 0)
     quick = {"bnmf": {"max_iter": 50, "n_restarts": 0}, "correlation": {"n_starts": 1}, "mvsi": {"max_iter": 2}}
     model.set_params(**quick.get(name, {}))
-    learned = model.fit(answers).memberships_
+    if name in ("bnmf", "mvsi"):
+        with pytest.warns(ConvergenceWarning, match="still moving after max_iter="):
+            model.fit(answers)
+    else:
+        model.fit(answers)
+    learned = model.memberships_
     silent = np.asarray(answers.yes.sum(axis=1)).ravel()[plan.position_of] == 0
     assert silent.sum() > 10
     assert np.isfinite(learned).all()
@@ -100,6 +106,7 @@ def test_a_window_may_show_fewer_clusters_than_there_are():
 BALANCED, UNBALANCED = (0.2,) * 5, (0.2, 0.2, 0.2, 0.2, 1.0)
 
 
+@pytest.mark.filterwarnings("ignore:BayesianNMF was still moving")  # a thousand updates, as published
 @pytest.mark.parametrize(
     ("name", "concentration", "least", "most"),
     [

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,11 @@ import pytest
 from PIL import Image
 
 from bequec import BeQuec, QueryPlan
+from bequec.baselines import BayesianNMF
+from bequec.cli import main
 from bequec.cli.main import run
 from bequec.files import write_text
+from bequec.look import METHODS
 from bequec.study import Study
 
 
@@ -522,6 +526,20 @@ def test_every_command_has_help_with_an_example(command, capsys):
     assert f"Example: bequec {command}" in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_warning_is_said_once_a_command(monkeypatch, capsys):
+    def warn_twice(*_arguments):
+        for _ in range(2):
+            warnings.warn("the fit was still moving", UserWarning, stacklevel=1)
+        warnings.warn("another one", UserWarning, stacklevel=1)
+
+    monkeypatch.setattr(main, "app", warn_twice)
+    for _ in range(2):
+        assert bequec("reproduce", "3") == 0
+        err = capsys.readouterr().err
+        assert err.count("the fit was still moving") == 1
+        assert err.count("another one") == 1
+
+
 def test_version(capsys):
     from bequec import __version__
 
@@ -529,7 +547,7 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"bequec {__version__}\n"
 
 
-def test_compare_says_which_method_fits_a_study_best(photos, capsys):
+def test_compare_says_which_method_fits_a_study_best(photos, capsys, monkeypatch):
     assert bequec("plan", "photos", "-k", 3, "--groups", 3, "--study", "colours") == 0
     assert bequec("ask", "colours", "--sheets", 5000) == 0
     fill_sheets("colours/sheets", same_colour)
@@ -544,6 +562,9 @@ def test_compare_says_which_method_fits_a_study_best(photos, capsys):
     assert Path("colours/pictures/compare.svg").exists()
     assert bequec(*command, "--json") == 0
     assert [row["method"] for row in json.loads(capsys.readouterr().out)] == ["bequec", "spacl", "correlation"]
+    monkeypatch.setitem(METHODS, "bnmf", lambda K, seed: BayesianNMF(K, max_iter=2, random_state=seed))
+    assert bequec("compare", "colours", "--truth", "truth.csv", "--methods", "bnmf,spacl") == 0
+    assert "bnmf: BayesianNMF was still moving after max_iter=2 iterations" in " ".join(capsys.readouterr().err.split())
     memberships = pd.get_dummies(pd.Series([name[:3] for name in names])).astype(float)
     memberships.assign(name=names).to_csv("memberships.csv", index=False)
     assert bequec("compare", "colours", "--truth", "memberships.csv", "--methods", "spacl", "--json") == 0

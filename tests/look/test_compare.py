@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bequec import ModelError, plan_queries
+from bequec.baselines import BayesianNMF
 from bequec.look import METHODS, compare
 from bequec.look.measured import Measured
 from bequec.look.plots.comparison import plot_comparison
@@ -48,6 +49,16 @@ def test_a_bug_in_one_method_spares_the_others_too(planted, monkeypatch):
     monkeypatch.setitem(METHODS, "spacl", broken)
     table = compare(planted.answers, planted.memberships, methods=["spacl", "bequec-paper"], random_state=0)
     assert table["problem"].tolist() == ["list index out of range", ""]
+
+
+def test_a_method_that_is_not_settled_says_so_in_its_row(planted, monkeypatch):
+    monkeypatch.setitem(METHODS, "bnmf", lambda K, seed: BayesianNMF(K, max_iter=3, random_state=seed))
+    table = compare(planted.answers, planted.memberships, methods=["bnmf", "spacl"], random_state=0)
+    assert table["problem"].tolist() == ["", ""]
+    assert table["warning"].tolist() == [
+        "BayesianNMF was still moving after max_iter=3 iterations; raise max_iter",
+        "",
+    ]
 
 
 def test_what_cannot_be_compared_is_refused(planted):

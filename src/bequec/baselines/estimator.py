@@ -1,11 +1,13 @@
 """What all baselines share: they are scikit-learn clusterers that take what BeQuec takes."""
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from bequec.ask.answers import Answers, FloatArray
@@ -45,7 +47,9 @@ class MembershipClusterer(ClusterMixin, BaseEstimator, ABC):
 
 
 class GraphBaseline(MembershipClusterer):
-    """A rival that learns from all answers at once."""
+    """A rival that learns from all answers at once; one that iterates says after how many it stopped."""
+
+    n_iter_: int
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn the memberships.
@@ -68,6 +72,11 @@ class GraphBaseline(MembershipClusterer):
         # One thread of BLAS and of k-means: the same bytes whatever the machine.
         with threadpool_limits(limits=1):
             memberships = self._learn(answers, as_generator(self.random_state))
+        if vars(self).get("n_iter_", 0) >= vars(self).get("max_iter", np.inf):
+            unsettled = (
+                f"{type(self).__name__} was still moving after max_iter={self.n_iter_} iterations; raise max_iter"
+            )
+            warnings.warn(unsettled, ConvergenceWarning, stacklevel=2)
         return self._keep(memberships[answers.plan.position_of], answers.plan.n_nodes)
 
     @abstractmethod

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bequec.cli.say import progress_bar, say, say_json, say_table
+from bequec.cli.say import progress_bar, say, say_json, say_table, warn
 
 
 def compare(
@@ -58,12 +58,15 @@ def compare(
     if json:
         say_json(table.astype(object).where(table.notna(), None).to_dict("records"))
         return
-    numbers = [column for column in table.columns if column not in ("method", "problem")]
+    numbers = [column for column in table.columns if column not in ("method", "problem", "warning")]
     rows = [[row["method"], *(_told(column, row[column]) for column in numbers)] for _, row in table.iterrows()]
     heads = ["method", *numbers]
     if (table["problem"] != "").any():
         heads, rows = [*heads, "why not"], [[*row, why] for row, why in zip(rows, table["problem"], strict=True)]
     say_table(heads, rows)
+    for method, warning in zip(table["method"], table["warning"], strict=True):
+        if warning:
+            warn(f"{method}: {warning}")
     say(f"→ {picture}" + (f", {csv}" if csv is not None else ""))
 
 

@@ -81,7 +81,7 @@ def run(arguments: list[str]) -> int:
     """Run one command; every outcome becomes an exit code."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_args, **_kwargs: warn(str(message))
+        warnings.showwarning = _said_once()
         try:
             app(arguments)
         except SystemExit as done:
@@ -100,6 +100,18 @@ def run(arguments: list[str]) -> int:
             warn(f"this is a bug in bequec, sorry; the details are in {_write_log()}")
             return 3
     return 0
+
+
+def _said_once() -> Callable[..., None]:
+    """A way to show warnings that says each sentence once, however many fits of a command earn it."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_args: object, **_kwargs: object) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            warn(str(message))
+
+    return show
 
 
 def _write_log() -> str:

@@ -1,5 +1,6 @@
 """All methods on the same answers, side by side: scores, seconds and peak memory."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -53,7 +54,8 @@ def compare(
     Returns
     -------
     DataFrame
-        One row per method: its scores, ``seconds``, ``peak_mb`` and ``problem``, empty unless it failed.
+        One row per method: its scores, ``seconds``, ``peak_mb``, ``problem``, empty unless it failed, and
+        ``warning``, empty unless the method has doubts about its result, as when it stopped before it was settled.
 
     Examples
     --------
@@ -76,7 +78,7 @@ def compare(
     if progress is not None:
         progress("comparing methods", len(names), len(names))
     scores = [name for name in ("MSE", "RE", "SRC", "ACC", "NMI") if any(name in row for row in rows)]
-    return pd.DataFrame(rows, columns=["method", *scores, "seconds", "peak_mb", "problem"])
+    return pd.DataFrame(rows, columns=["method", *scores, "seconds", "peak_mb", "problem", "warning"])
 
 
 def check_methods(methods: Sequence[str] | None) -> list[str]:
@@ -92,13 +94,15 @@ def measure(
     make: Maker, answers: Answers, truth: npt.NDArray[Any], n_clusters: int, seed: int | None
 ) -> dict[str, Any]:
     """One method's scores, seconds and peak memory; a method that fails says why and spares the others."""
-    with Measured() as work:
+    with warnings.catch_warnings(record=True) as doubts, Measured() as work:
+        warnings.simplefilter("always", UserWarning)
         try:
             model = make(n_clusters, seed).fit(answers)
             problem = ""
         except Exception as reason:  # whatever it is, it is this method's
             problem = str(reason) or type(reason).__name__
-    told = {"seconds": work.seconds, "peak_mb": work.peak_mb, "problem": problem}
+    warning = "; ".join(dict.fromkeys(str(doubt.message) for doubt in doubts))
+    told = {"seconds": work.seconds, "peak_mb": work.peak_mb, "problem": problem, "warning": warning}
     return told if problem else {**score_known(model, truth), **told}
 
 

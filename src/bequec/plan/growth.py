@@ -14,14 +14,17 @@ from bequec.plan.query_plan import BoolArray, IntArray
 from bequec.plan.sharing import sharing_graph
 
 Groups = tuple[int, ...]
+Side = Literal["rows", "columns"]
+
 MOST_PAIRS_TRIED = 20_000  # seeds repeat in large regular masks; a bound keeps the search in seconds
+SIDES: tuple[tuple[Side, Side], ...] = (("rows", "columns"), ("columns", "rows"))
 
 
 @dataclass(frozen=True)
 class GrowthStep:
     """The rows (or columns) of ``group`` follow from the known columns (or rows) of the groups ``via``."""
 
-    side: Literal["rows", "columns"]
+    side: Side
     group: int
     via: Groups
 
@@ -86,18 +89,18 @@ def _seeds(usable: BoolArray, sizes: IntArray, n_clusters: int) -> list[Growth]:
 
 
 def _grow(seed: Growth, counts: IntArray, n_clusters: int) -> Growth:
-    known = {"rows": set(seed.seed_rows), "columns": set(seed.seed_columns)}
+    known: dict[Side, set[int]] = {"rows": set(seed.seed_rows), "columns": set(seed.seed_columns)}
     steps: list[GrowthStep] = []
     growing = True
     while growing:
         growing = False
-        for side, other in (("rows", "columns"), ("columns", "rows")):
+        for side, other in SIDES:
             is_known = np.zeros(len(counts), dtype=bool)
             is_known[list(known[other])] = True
             for group in np.flatnonzero(counts @ is_known >= n_clusters).tolist():
                 if group not in known[side]:
                     via = tuple(np.flatnonzero((counts[group] > 0) & is_known).tolist())
-                    steps.append(GrowthStep(side, group, via))  # type: ignore[arg-type]
+                    steps.append(GrowthStep(side, group, via))
                     known[side].add(group)
                     growing = True
     return Growth(seed.seed_rows, seed.seed_columns, steps, frozenset(known["rows"]), frozenset(known["columns"]))

@@ -1,5 +1,6 @@
 """What makes a plan a plan: checks of its parts, each with an error that says what to change."""
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -108,12 +109,11 @@ def check_names(names: Sequence[Hashable] | None, n_expected: int, of: str) -> t
     if len(names) != n_expected:
         raise PlanError(f"{len(names)} names for {n_expected} {of}; give one name each")
     try:
-        n_different = len(set(names))
+        n_times = Counter(names)
     except TypeError as reason:
         raise PlanError(f"names of {of} must be texts or numbers ({reason})") from reason
-    if n_different != len(names):
-        seen: set[Hashable] = set()
-        repeated = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    if len(n_times) != len(names):
+        repeated, _ = n_times.most_common(1)[0]
         raise PlanError(f"the name {repeated!r} is given to several {of}; names must be unique, rename or remove one")
     return names
 

@@ -55,8 +55,11 @@ def simulate_people(
     sheets_each = -(-plan.n_pairs // questions_each)
     worker = np.concatenate([r * sheets_each + np.arange(plan.n_pairs) // questions_each + 1 for r in range(opinions)])
     left, right = pairs_numbered(plan, question)
-    labels = None if callable(same) else np.asarray(same)
-    truth = np.asarray(same(left, right)) if labels is None else labels[left] == labels[right]  # type: ignore[operator]
+    if callable(same):
+        truth = np.asarray(same(left, right))
+    else:
+        labels = np.asarray(same)
+        truth = np.asarray(labels[left] == labels[right])
     wrong = rng.random(len(truth)) < np.where(truth, false_no, false_yes)
     label = np.where(truth.astype(bool) ^ wrong, "same", "different").astype(object)
     label[rng.random(len(truth)) < unsure_rate] = "unsure"
