@@ -37,6 +37,9 @@ class BayesianNMF(WindowedBaseline):
         Stop when an update changes the factors by less than this, relatively (root mean square).
     n_restarts : int
         How many further starts are tried where clusters are pruned.
+    yes_weight : float
+        What a yes counts against the prior; with less, more clusters are pruned. The BeQuec paper's planted graphs have
+        a diagonal of two and its program divides by the largest entry, so that a yes counted half.
     random_state : int, Generator, RandomState or None
 
     Attributes
@@ -59,12 +62,14 @@ class BayesianNMF(WindowedBaseline):
         max_iter: int = 1000,
         tol: float = 1e-4,
         n_restarts: int = 5,
+        yes_weight: float = 1.0,
         random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_iter = max_iter
         self.tol = tol
         self.n_restarts = n_restarts
+        self.yes_weight = yes_weight
         self.random_state = random_state
 
     def _check(self) -> None:
@@ -72,6 +77,8 @@ class BayesianNMF(WindowedBaseline):
         check_count("n_restarts", self.n_restarts, least=0)
         if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
             raise ModelError(f"tol={self.tol!r} must be a number of at least 0")
+        if not isinstance(self.yes_weight, int | float | np.number) or not self.yes_weight > 0:
+            raise ModelError(f"yes_weight={self.yes_weight!r} must be a positive number")
 
     def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
         self.n_iter_ = 0
@@ -79,6 +86,7 @@ class BayesianNMF(WindowedBaseline):
 
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         K = int(self.n_clusters)
+        window = window * (self.yes_weight / window.data.max())
         best = factorise(window, K, rng, self.max_iter, self.tol)
         for _ in range(self.n_restarts):
             if best.n_kept == K:
@@ -103,8 +111,7 @@ def factorise(graph: sp.csr_array, n_clusters: int, rng: np.random.Generator, ma
     β_k = (N + a − 1) / (b + ½ Σ w_ik² + ½ Σ h_ik²); a zero of A adds nothing to A ⊘ W Hᵀ.
     """
     n = graph.shape[0]
-    A = (graph / graph.data.max()).tocsr()
-    step = _dense_step(A.toarray()) if A.nnz > DENSE_ABOVE * n * n else _sparse_step(A)
+    step = _dense_step(graph.toarray()) if graph.nnz > DENSE_ABOVE * n * n else _sparse_step(graph)
     W, H = rng.random((n, n_clusters)), rng.random((n, n_clusters))
     beta = np.ones(n_clusters)
     n_iter = 0

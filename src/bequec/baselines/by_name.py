@@ -32,6 +32,8 @@ AS_PUBLISHED: dict[str, Maker] = {
     **BASELINES,
     "mvsi": lambda n_clusters, seed: MinimumVolume(n_clusters, coordinates="landmarks", random_state=seed),
     "bnmf": lambda n_clusters, seed: BayesianNMF(n_clusters, n_restarts=0, random_state=seed),
+    "bnmf-halved": lambda n_clusters, seed: BayesianNMF(n_clusters, n_restarts=0, yes_weight=0.5, random_state=seed),
+    "mvsi-hubs": lambda n_clusters, seed: MinimumVolume(n_clusters, coordinates="hubs", random_state=seed),
     "sc-unnorm": lambda n_clusters, seed: SpectralClusters(
         n_clusters, normalised=False, as_published=True, random_state=seed
     ),

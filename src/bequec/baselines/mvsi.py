@@ -10,7 +10,7 @@ from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, rows
 from bequec.errors import ModelError
 from bequec.plan.query_plan import IntArray
 
-COORDINATES = ("eigenvectors", "landmarks")
+COORDINATES = ("eigenvectors", "landmarks", "hubs")
 
 
 class MinimumVolume(WindowedBaseline):
@@ -23,9 +23,10 @@ class MinimumVolume(WindowedBaseline):
     Parameters
     ----------
     n_clusters : int
-    coordinates : {"eigenvectors", "landmarks"}
+    coordinates : {"eigenvectors", "landmarks", "hubs"}
         Where the simplex is looked for: in the top eigenvectors; or, as published, in the numbers of neighbours that
-        a node shares with K − 1 random nodes, which is hardly more than the noise of these few nodes' answers.
+        a node shares with K − 1 others, random ones or those with most yes, which is hardly more than the noise of
+        these few nodes' answers.
     max_iter : int
         Most rounds over all rows.
     random_state : int, Generator, RandomState or None
@@ -66,8 +67,11 @@ class MinimumVolume(WindowedBaseline):
         K = int(self.n_clusters)
         if self.coordinates == "eigenvectors":
             _, points = leading_eigenvectors(window, K, rng, by="magnitude")
-        else:
+        elif self.coordinates == "landmarks":
             points = shared_neighbours(window, rng.choice(window.shape[0], K - 1, replace=False))
+        else:
+            n_yes = np.asarray(window.sum(axis=1)).ravel()
+            points = shared_neighbours(window, np.argsort(-n_yes, kind="stable")[: K - 1])
         weights, n_iter = smallest_simplex(points, K, self.max_iter)
         self.n_iter_ = max(self.n_iter_, n_iter)
         return rows_on_simplex(weights)

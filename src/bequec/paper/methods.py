@@ -24,6 +24,8 @@ PAPER_METHODS: dict[str, Method] = {
     "mvsi-published": Method("CD-MVSI", AS_PUBLISHED["mvsi"]),
     "mvsi": Method("CD-MVSI, eigenvectors", BASELINES["mvsi"]),
     "bnmf-published": Method("CD-BNMF", AS_PUBLISHED["bnmf"]),
+    "mvsi-hubs": Method("CD-MVSI, hubs", AS_PUBLISHED["mvsi-hubs"]),
+    "bnmf-halved": Method("CD-BNMF, halved", AS_PUBLISHED["bnmf-halved"]),
     "bnmf": Method("CD-BNMF, restarted", BASELINES["bnmf"]),
     "sc-unnorm-published": Method("SC (unnorm.)", AS_PUBLISHED["sc-unnorm"]),
     "sc-unnorm": Method("SC (unnorm.), smallest eigenvalues", BASELINES["sc-unnorm"]),
