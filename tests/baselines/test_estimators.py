@@ -207,7 +207,7 @@ def test_results_are_in_the_callers_node_order(name, answers, rng):
         (MinimumVolume(3, max_iter=0), r"max_iter=0 must be a whole number of at least 1"),
         (BayesianNMF(3, tol=-1), r"tol=-1 must be a number of at least 0"),
         (BayesianNMF(3, n_restarts=-1), r"n_restarts=-1 must be a whole number of at least 0"),
-        (BayesianNMF(3, yes_weight=0), r"yes_weight=0 must be a positive number"),
+        (BayesianNMF(3, diagonal=-1), r"diagonal=-1 must be a number of at least 0"),
         (GraphKMeans(3, n_starts=2.5), r"n_starts=2.5 must be a whole number"),  # type: ignore[arg-type]
         (ConvexOpt(3, tol=0), r"tol=0 must be a positive number"),
         (CorrelationClusters(3, n_starts=True), r"n_starts=True must be a whole number"),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bequec.baselines.bnmf import BayesianNMF
-    from bequec.baselines.by_name import AS_PUBLISHED, BASELINES
+    from bequec.baselines.by_name import AS_PUBLISHED, BASELINES, ON_PLANTED
     from bequec.baselines.convex import ConvexOpt
     from bequec.baselines.correlation import CorrelationClusters
     from bequec.baselines.geonmf import GeoNMF
@@ -26,6 +26,7 @@ _HOMES = {
     "GraphKMeans": "graph_kmeans",
     "ItemKMeans": "item_kmeans",
     "MinimumVolume": "mvsi",
+    "ON_PLANTED": "by_name",
     "SPACL": "spacl",
     "SpectralClusters": "spectral",
     "load_pixels": "pixels",
@@ -34,6 +35,7 @@ _HOMES = {
 __all__ = [
     "AS_PUBLISHED",
     "BASELINES",
+    "ON_PLANTED",
     "SPACL",
     "BayesianNMF",
     "ConvexOpt",

@@ -34,12 +34,12 @@ class BayesianNMF(WindowedBaseline):
     max_iter : int
         Most updates of both factors.
     tol : float
-        Stop when an update changes the factors by less than this, relatively (root mean square).
+        Stop when an update changes the factors by less than this, relatively (root mean square); 0: never.
     n_restarts : int
         How many further starts are tried where clusters are pruned.
-    yes_weight : float
-        What a yes counts against the prior; with less, more clusters are pruned. The BeQuec paper's planted graphs have
-        a diagonal of two and its program divides by the largest entry, so that a yes counted half.
+    diagonal : float
+        What every node's link to itself counts beside a yes between two. All links are divided by the largest, so that
+        with more than one a yes counts less against the prior; in the BeQuec paper's planted graphs it is two.
     random_state : int, Generator, RandomState or None
 
     Attributes
@@ -62,23 +62,22 @@ class BayesianNMF(WindowedBaseline):
         max_iter: int = 1000,
         tol: float = 1e-4,
         n_restarts: int = 5,
-        yes_weight: float = 1.0,
+        diagonal: float = 0.0,
         random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_iter = max_iter
         self.tol = tol
         self.n_restarts = n_restarts
-        self.yes_weight = yes_weight
+        self.diagonal = diagonal
         self.random_state = random_state
 
     def _check(self) -> None:
         check_count("max_iter", self.max_iter)
         check_count("n_restarts", self.n_restarts, least=0)
-        if not isinstance(self.tol, int | float | np.number) or not self.tol >= 0:
-            raise ModelError(f"tol={self.tol!r} must be a number of at least 0")
-        if not isinstance(self.yes_weight, int | float | np.number) or not self.yes_weight > 0:
-            raise ModelError(f"yes_weight={self.yes_weight!r} must be a positive number")
+        for name, value in (("tol", self.tol), ("diagonal", self.diagonal)):
+            if not isinstance(value, int | float | np.number) or not value >= 0:
+                raise ModelError(f"{name}={value!r} must be a number of at least 0")
 
     def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
         self.n_iter_ = 0
@@ -86,7 +85,9 @@ class BayesianNMF(WindowedBaseline):
 
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         K = int(self.n_clusters)
-        window = window * (self.yes_weight / window.data.max())
+        if self.diagonal:
+            window = sp.csr_array(window + sp.diags_array(np.full(window.shape[0], float(self.diagonal))))
+        window = window / window.data.max()
         best = factorise(window, K, rng, self.max_iter, self.tol)
         for _ in range(self.n_restarts):
             if best.n_kept == K:

@@ -31,9 +31,7 @@ BASELINES: dict[str, Maker] = {
 AS_PUBLISHED: dict[str, Maker] = {
     **BASELINES,
     "mvsi": lambda n_clusters, seed: MinimumVolume(n_clusters, coordinates="landmarks", random_state=seed),
-    "bnmf": lambda n_clusters, seed: BayesianNMF(n_clusters, n_restarts=0, random_state=seed),
-    "bnmf-halved": lambda n_clusters, seed: BayesianNMF(n_clusters, n_restarts=0, yes_weight=0.5, random_state=seed),
-    "mvsi-hubs": lambda n_clusters, seed: MinimumVolume(n_clusters, coordinates="hubs", random_state=seed),
+    "bnmf": lambda n_clusters, seed: BayesianNMF(n_clusters, max_iter=19, tol=0, n_restarts=0, random_state=seed),
     "sc-unnorm": lambda n_clusters, seed: SpectralClusters(
         n_clusters, normalised=False, as_published=True, random_state=seed
     ),
@@ -42,3 +40,12 @@ AS_PUBLISHED: dict[str, Maker] = {
     "convex": lambda n_clusters, seed: ConvexOpt(n_clusters, zero_filled=True, random_state=seed),
 }
 """The same rivals as the BeQuec paper's experiments ran them, to explain its figures."""
+
+ON_PLANTED: dict[str, Maker] = {
+    **AS_PUBLISHED,
+    "mvsi": lambda n_clusters, seed: MinimumVolume(n_clusters, coordinates="hubs", random_state=seed),
+    "bnmf": lambda n_clusters, seed: BayesianNMF(
+        n_clusters, max_iter=19, tol=0, n_restarts=0, diagonal=2, random_state=seed
+    ),
+}
+"""The same as that paper's experiments on planted graphs ran them."""

@@ -72,7 +72,8 @@ class GraphBaseline(MembershipClusterer):
         # One thread of BLAS and of k-means: the same bytes whatever the machine.
         with threadpool_limits(limits=1):
             memberships = self._learn(answers, as_generator(self.random_state))
-        if vars(self).get("n_iter_", 0) >= vars(self).get("max_iter", np.inf):
+        # With tol=0 all of max_iter is what was asked for.
+        if vars(self).get("tol", 1) and vars(self).get("n_iter_", 0) >= vars(self).get("max_iter", np.inf):
             unsettled = (
                 f"{type(self).__name__} was still moving after max_iter={self.n_iter_} iterations; raise max_iter"
             )

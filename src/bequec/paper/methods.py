@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from bequec.baselines import AS_PUBLISHED, BASELINES
+from bequec.baselines import AS_PUBLISHED, BASELINES, ON_PLANTED
 from bequec.errors import ModelError
 from bequec.look.comparison import METHODS
 
@@ -24,8 +24,6 @@ PAPER_METHODS: dict[str, Method] = {
     "mvsi-published": Method("CD-MVSI", AS_PUBLISHED["mvsi"]),
     "mvsi": Method("CD-MVSI, eigenvectors", BASELINES["mvsi"]),
     "bnmf-published": Method("CD-BNMF", AS_PUBLISHED["bnmf"]),
-    "mvsi-hubs": Method("CD-MVSI, hubs", AS_PUBLISHED["mvsi-hubs"]),
-    "bnmf-halved": Method("CD-BNMF, halved", AS_PUBLISHED["bnmf-halved"]),
     "bnmf": Method("CD-BNMF, restarted", BASELINES["bnmf"]),
     "sc-unnorm-published": Method("SC (unnorm.)", AS_PUBLISHED["sc-unnorm"]),
     "sc-unnorm": Method("SC (unnorm.), smallest eigenvalues", BASELINES["sc-unnorm"]),
@@ -36,6 +34,10 @@ PAPER_METHODS: dict[str, Method] = {
     "convex": Method("Convex-Opt", BASELINES["convex"]),
     "convex-zero-filled": Method("Convex-Opt, zero-filled", BASELINES["convex-zero-filled"]),
     "correlation": Method("Correlation clustering", BASELINES["correlation"]),
+}
+PLANTED_METHODS = PAPER_METHODS | {
+    key: PAPER_METHODS[key]._replace(make=ON_PLANTED[key.removesuffix("-published")])
+    for key in ("mvsi-published", "bnmf-published")
 }
 KEYS = {method.title: key for key, method in PAPER_METHODS.items()}
 

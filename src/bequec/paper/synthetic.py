@@ -9,7 +9,7 @@ import numpy as np
 
 from bequec.learn.bequec import BeQuec
 from bequec.look.scores import mean_squared_error, rank_correlation, relative_error, subspace_distance
-from bequec.paper.methods import KEYS, PAPER_METHODS, chosen_methods
+from bequec.paper.methods import KEYS, PAPER_METHODS, PLANTED_METHODS, chosen_methods
 from bequec.paper.table import Cell, Options, Table
 from bequec.plan.planning import plan_queries
 from bequec.plan.theory import separability_constant
@@ -80,7 +80,7 @@ class MembershipTable(Table):
     def measure(self, cell: Cell, seed: int, options: Options) -> dict[str, float]:
         del options
         answers, truth, _ = draw(int(cell.row), self.concentration, self.between, seed, "diagonal")
-        estimator = PAPER_METHODS[KEYS[cell.column]].make(K, seed)
+        estimator = PLANTED_METHODS[KEYS[cell.column]].make(K, seed)
         started = time.perf_counter()
         learned = estimator.fit(answers).memberships_
         seconds = time.perf_counter() - started
