@@ -11,8 +11,8 @@ _NOTE_MEMBERSHIPS = (
     "figures either (0.079 at N = 2000 and 0.035 at 4000 in the balanced case). GeoNMF and SPACL see the whole window "
     "of two neighbouring groups where BeQuec's stitching sees half of it: that, not the method, is their lead over "
     "Algorithm 1, and the subspace refinement takes it back. CD-BNMF and CD-MVSI run as in the authors' program: "
-    "CD-BNMF makes 19 updates of a graph whose diagonal is two, CD-MVSI takes the four nodes of most yes as landmarks. Left to "
-    "settle and without that diagonal CD-BNMF is far better: 0.15 at N = 2000, 0.021 at 4000, 0.012 at 10,000."
+    "CD-BNMF makes 19 updates of a graph whose diagonal is two, CD-MVSI takes the four nodes of most yes as landmarks. "
+    "Left to settle and without that diagonal CD-BNMF is far better: 0.15 at N = 2000, 0.021 at 4000, 0.012 at 10,000."
 )
 
 _TABLES = (
