@@ -40,6 +40,11 @@ def fix_permutations(answers: Answers, n_clusters: int, kernel: Kernel) -> Float
             )
         found = kernel(graph)
         shared = known[nodes]
+        if known.any() and not shared.any():
+            raise ModelError(
+                f"no node of groups {_named(window, answers.plan)} that another window shows has a yes there, so that "
+                "their clusters cannot be told which is which; collect more answers, or use BeQuec"
+            )
         order = best_assignment(found[shared].T @ memberships[nodes[shared]])
         memberships[nodes] = found[:, order]
         known[nodes] = True

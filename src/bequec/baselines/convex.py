@@ -13,6 +13,7 @@ from bequec.errors import ModelError
 from bequec.plan.query_plan import BoolArray
 
 LINKED = 0.1  # the largest link of a node that the optimum did not leave out
+MOST_NODES = 6000  # a dozen dense N × N matrices, 3.5 GB, and days of eigendecompositions
 OVER_RELAXED = 1.6  # takes a third of the steps off
 
 
@@ -85,6 +86,11 @@ class ConvexOpt(GraphBaseline):
                 raise ModelError(f"{name}={value!r} must be a positive number")
 
     def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
+        if answers.plan.n_nodes > MOST_NODES:
+            raise ModelError(
+                f"Convex-Opt works on dense {answers.plan.n_nodes} × {answers.plan.n_nodes} matrices, too large above "
+                f"{MOST_NODES} nodes; use BeQuec, or correlation clustering"
+            )
         values, known = observed(answers, zero_filled=self.zero_filled)
         penalty = usual_penalty(answers) if self.penalty is None else float(self.penalty)
         weights: FloatArray = np.where(known, penalty, 0.0)

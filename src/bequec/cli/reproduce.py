@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bequec.cli.say import progress_bar, say, say_json, say_table
+from bequec.cli.say import progress_bar, say, say_json, say_table, warn
 
 
 def reproduce(
@@ -42,6 +42,8 @@ def reproduce(
         raise typer.BadParameter(problem)
     with progress_bar() as show:
         found = run(what, out, options=options, n_trials=trials, seed=seed, progress=show)
+    for reason in found.missing:
+        warn(f"missing: {reason}")
     if json:
         say_json([record for records in found.tables.values() for record in as_json(records)])
         return

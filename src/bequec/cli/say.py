@@ -1,11 +1,15 @@
 """How commands speak: results on stdout, progress and warnings on stderr."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import typer
+
+SECONDS_OF_A_DAY = 86_400.0
+SECONDS_BETWEEN_LINES = 60.0
 
 
 def say(text: str) -> None:
@@ -44,6 +48,9 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
+    if not console.is_terminal:  # in a log a bar would leave empty lines
+        yield _say_now_and_then()
+        return
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -51,7 +58,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         TimeRemainingColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,  # in a log it would leave empty lines
+        speed_estimate_period=SECONDS_OF_A_DAY,  # steps differ in length: the mean of all is the best guess
     )
     tasks: dict[str, Any] = {}
 
@@ -62,3 +69,16 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 
     with bar:
         yield show
+
+
+def _say_now_and_then() -> Callable[[str, int, int], None]:
+    """A callback that says in a line how far the work is, once a minute."""
+    said = time.monotonic()
+
+    def show(what: str, done: int, total: int) -> None:
+        nonlocal said
+        if time.monotonic() - said > SECONDS_BETWEEN_LINES:
+            said = time.monotonic()
+            warn(f"{what}: {done} of {total}")
+
+    return show

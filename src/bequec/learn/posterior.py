@@ -33,6 +33,7 @@ CATCHES_UP = 100.0
 HOPELESS = 1.5  # allowances that a move may be behind half way through its race
 UNDECIDED = 100.0  # a difference of log predictives that fewer atoms or iterations can make
 MOST_MOVES = 12
+FOR_SETTLING = 0.75  # of a limited time, until the sample of nodes is settled
 FOR_SEARCHING = 0.6  # of the time, if it is limited: an unpolished state is worse than a good one of a wrong basin
 FINALISTS = 3
 
@@ -81,7 +82,7 @@ def refine_posterior(task: Task, start: State) -> State:
     sample = draw_sample(task, start)
     best, blocks = find_basin(sample.task.with_share_of_time(FOR_SEARCHING), sample.start)
     if sample.is_part:
-        best, blocks = join_others(task, sample, best, blocks)
+        best, blocks = join_others(task, start, sample, best, blocks)
     best, n_iter, unfinished = polish(task, blocks, best)
     belief = best.belief
     return dataclasses.replace(
@@ -105,13 +106,17 @@ def find_basin(task: Task, start: State) -> tuple[Run, DenseBlocks]:
     return leave_wrong_basins(task, blocks, search(task, blocks, starting_points(task, start))), blocks
 
 
-def join_others(task: Task, sample: Sample, best: Run, blocks: DenseBlocks) -> tuple[Run, DenseBlocks]:
+def join_others(task: Task, start: State, sample: Sample, best: Run, blocks: DenseBlocks) -> tuple[Run, DenseBlocks]:
     """A run and blocks of all nodes; the sample settles first, where that is cheap, so that little moves afterwards."""
     seed = int(task.rng.integers(2**31))
-    settled = creep(sample.task, blocks, best.belief, FINE, seed, task.max_iter, task.tol)
-    belief = extend(task.answers, sample.positions, settled.belief)
+    settling = sample.task.with_share_of_time(FOR_SETTLING)
+    settled = creep(settling, blocks, best.belief, FINE, seed, task.max_iter, task.tol)
     blocks = DenseBlocks(task.answers, blocks.dispersion)
-    return Run(belief, log_predictive(blocks, belief)), blocks
+    beliefs = [extend(task.answers, sample.positions, settled.belief)]
+    if task.out_of_time():  # nobody polishes those who joined, so the start may be better
+        beliefs.append(first_belief(task.answers, start.memberships))
+    runs = [Run(belief, log_predictive(blocks, belief)) for belief in beliefs]
+    return max(runs, key=lambda run: run.score), blocks
 
 
 def starting_points(task: Task, start: State) -> list[FloatArray]:

@@ -43,6 +43,10 @@ class DataSetsTable(Table):
         del cell, wanted
         return 1
 
+    def is_random(self, cell: Cell) -> bool:
+        del cell
+        return False
+
     def why_not(self, cell: Cell) -> str:
         return why_not_here(cell.row)
 

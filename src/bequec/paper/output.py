@@ -36,7 +36,9 @@ def layout(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
 def told(record: Record) -> str:
     """A cell: ours ± standard error, the paper's figure in brackets, and a mark where ours is worse."""
     if record.ours is None:
-        ours = "failed" if record.problem and not record.problem.startswith("data not here") else "data not here"
+        ours = (
+            "–" if not record.problem else "data not here" if record.problem.startswith("data not here") else "failed"
+        )
     else:
         ours = number(record.ours, record.metric)
         if record.standard_error is not None and record.standard_error > 1e-9 * abs(record.ours):

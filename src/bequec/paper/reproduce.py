@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from bequec.errors import BequecError
+from bequec.errors import BequecError, DataError
 from bequec.files import write_json, write_text
 from bequec.paper.catalogue import TABLES
 from bequec.paper.figures import FIGURES, draw_figure
@@ -18,10 +18,11 @@ AS_PUBLISHED = ", as published"
 
 
 class Reproduced(NamedTuple):
-    """The records of each table, and the pictures of each figure."""
+    """The records of each table, the pictures of each figure, and why others of all could not be made."""
 
     tables: dict[str, list[Record]]
     pictures: list[Path]
+    missing: list[str]
 
 
 def reproduce(
@@ -54,13 +55,20 @@ def reproduce(
         raise BequecError(problem)
     names = [*TABLES, *FIGURES] if what == "all" else [what]
     trials = Trials(folder)
-    tables = {
-        name: run_table(TABLES[name], options, n_trials, seed, trials, progress) for name in names if name in TABLES
-    }
-    pictures = [path for name in names if name in FIGURES for path in draw_figure(name, folder, seed)]
-    if tables:
-        _write(folder, tables, trials, options, n_trials, seed)
-    return Reproduced(tables, pictures)
+    found = Reproduced({}, [], [])
+    for name in names:
+        try:
+            if name in FIGURES:
+                found.pictures.extend(draw_figure(name, folder, seed))
+                continue
+            found.tables[name] = run_table(TABLES[name], options, n_trials, seed, trials, progress)
+        except DataError as reason:
+            if what != "all":
+                raise
+            found.missing.append(f"{name}: {reason}")
+        else:
+            _write(folder, name, found.tables[name], trials, settings(options, n_trials, seed))
+    return found
 
 
 def wrong_choice(what: str, options: Options) -> str:
@@ -74,24 +82,29 @@ def wrong_choice(what: str, options: Options) -> str:
     return f"{', '.join(ignored)} changes nothing in {what}; leave it out" if ignored else ""
 
 
-def _write(
-    folder: Path, tables: dict[str, list[Record]], trials: Trials, options: Options, n_trials: int | None, seed: int
-) -> None:
-    used = settings(options, n_trials, seed)
-    for name, records in tables.items():
-        as_published = options.as_published and "as_published" in TABLES[name].heeds
-        stem, variant = (f"table-{name}-as-published", AS_PUBLISHED) if as_published else (f"table-{name}", "")
-        write_text(folder / f"{stem}.csv", csv_text(records))
-        write_text(folder / f"{stem}.md", markdown_table(TABLES[name], records, variant))
-        write_json(folder / f"{stem}.settings.json", used)
+def _write(folder: Path, name: str, records: list[Record], trials: Trials, used: dict[str, Any]) -> None:
+    as_published = used["as_published"] and "as_published" in TABLES[name].heeds
+    stem, variant = (f"table-{name}-as-published", AS_PUBLISHED) if as_published else (f"table-{name}", "")
+    write_text(folder / f"{stem}.csv", csv_text(records))
+    write_text(folder / f"{stem}.md", markdown_table(TABLES[name], records, variant))
+    write_json(folder / f"{stem}.settings.json", used)
     # The page holds every trial that was ever finished here, also those of other sizes and methods.
-    sections, missing = [], False
+    sections, is_complete = [], True
     for table in TABLES.values():
         for as_published in (False, True) if "as_published" in table.heeds else (False,):
-            measured = collect(table, Options(as_published=as_published), trials)
-            measured = [record for record in measured if record.trials or record.problem]
-            if any(record.trials for record in measured):
+            everything = collect(table, Options(as_published=as_published), trials)
+            measured = with_a_trial(everything)
+            if measured:
                 sections.append(markdown_table(table, measured, AS_PUBLISHED if as_published else ""))
-            elif not as_published:
-                missing = True
-    write_text(folder / "paper.md", page(sections, used, is_complete=not missing))
+            if not as_published:
+                is_complete = is_complete and all(record.trials or record.problem for record in everything)
+    write_text(folder / "paper.md", page(sections, used, is_complete=is_complete))
+
+
+def with_a_trial(records: list[Record]) -> list[Record]:
+    """The rows and columns of which some cell was measured; none if no cell was."""
+    if not any(record.trials for record in records):
+        return []
+    told = [record for record in records if record.trials or record.problem]
+    rows, columns = {record.row for record in told}, {record.column for record in told}
+    return [record for record in records if record.row in rows and record.column in columns]

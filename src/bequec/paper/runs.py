@@ -27,8 +27,7 @@ class Trials:
                 write_text(self.path, whole)
             for number, line in enumerate(whole.splitlines(), start=1):
                 trial = _read(line, f"{self.path}, line {number}")
-                if not trial.get("problem"):  # what failed is tried again
-                    self.done[_key(trial)] = trial
+                self.done[_key(trial)] = trial
 
     def add(self, trial: dict[str, Any]) -> None:
         """Keep a finished trial; one line is one write."""
@@ -36,6 +35,11 @@ class Trials:
         with self.path.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(trial, ensure_ascii=False) + "\n")
         self.done[_key(trial)] = trial
+
+    def succeeded(self, which: Mapping[str, Any]) -> bool:
+        """Whether a trial is finished; what failed is shown, but tried again."""
+        trial = self.done.get(_key(which))
+        return trial is not None and not trial.get("problem")
 
     def by_cell(self, table: Table, options: Options) -> dict[Cell, list[dict[str, Any]]]:
         """All finished trials of a table, whichever run they are from; the table's own cells come first."""
@@ -62,7 +66,7 @@ def run_table(
         if progress is not None:
             progress(f"table {table.name}", done, len(work))
         which = {"table": _table_key(table, options), **cell._asdict(), "seed": seed + number}
-        if _key(which) not in trials.done:
+        if not trials.succeeded(which):
             trials.add({**which, **_measure(table, cell, seed + number, options)})
         wanted[cell].append(trials.done[_key(which)])
     if progress is not None:

@@ -41,6 +41,10 @@ class SeparabilityTable(Table):
         del cell, wanted
         return 1
 
+    def is_random(self, cell: Cell) -> bool:
+        del cell
+        return False
+
 
 @dataclass(frozen=True)
 class SubspaceTable(Table):

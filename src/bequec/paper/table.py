@@ -52,9 +52,14 @@ class Table(ABC):
         """One trial of a cell: metrics by name, "seconds" among them where time was taken."""
 
     def trials_of(self, cell: Cell, wanted: int) -> int:
-        """How many trials a cell gets; one where nothing is random."""
+        """How many trials a cell gets; fewer where nothing is random, or each takes long."""
         del cell
         return wanted
+
+    def is_random(self, cell: Cell) -> bool:
+        """Whether trials of a cell may differ, so that one alone says nothing about noise."""
+        del cell
+        return True
 
     def why_not(self, cell: Cell) -> str:
         """Why a cell cannot be measured here; empty if it can."""
@@ -94,7 +99,6 @@ def summarise(table: Table, cell: Cell, trials: Sequence[Mapping[str, Any]]) -> 
     done = [t["values"] for t in trials if not t.get("problem")]
     if done and problem:
         problem = f"{len(trials) - len(done)} of {len(trials)} trials failed: {problem}"
-    is_random = table.trials_of(cell, 2) > 1
     printed = {metric: value for (row, column, metric), value in table.printed.items() if (row, column) == cell}
     # A cell that failed, and of which the paper prints nothing, still has the table's metrics.
     expected = printed or [metric for *_, metric in table.printed if metric != "seconds"]
@@ -111,7 +115,7 @@ def summarise(table: Table, cell: Cell, trials: Sequence[Mapping[str, Any]]) -> 
                 *cell,
                 metric,
                 _mean(found),
-                _standard_error(found) if is_random else 0.0 if found else None,
+                _standard_error(found) if table.is_random(cell) else 0.0 if found else None,
                 seconds,
                 printed.get(metric),
                 len(found),
