@@ -38,7 +38,6 @@ def demo(
     from bequec.look.terminal import draw_mask
     from bequec.study import Study
 
-    _make_room(study)
     shown = MATERIALS[data](study, seed)
     plan = shown.plan
     opened = Study.create(study, plan, shown.items, N_CLUSTERS)
@@ -92,6 +91,7 @@ def _digits(study: Path, seed: int) -> Material:
     from bequec.simulate.people import simulate_people
 
     digits = load_digits(N_CLUSTERS)
+    _make_room(study)
     items = _write_images(study, digits.images)
     plan = plan_queries(names=items["name"].tolist(), n_clusters=N_CLUSTERS, n_groups=N_GROUPS, random_state=seed)
     people = simulate_people(digits.labels, plan, error_rate=ERROR_RATE, random_state=seed)
@@ -107,6 +107,7 @@ def _dogs(study: Path, seed: int) -> Material:
 
     del seed  # people have answered already
     dogs = load_dogs(photos=True)
+    _make_room(study)  # only now that there is something to put into it
     names = [image.name for image in dogs.images]
     items = pd.DataFrame({"name": names, "image": [relative_to_study(image, study) for image in dogs.images]})
     people = dogs.answers.to_table()[["left", "right", "label"]]

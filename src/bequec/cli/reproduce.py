@@ -52,7 +52,8 @@ def reproduce(
         say(legend(records))
         for reason in problems(records):
             say(f"missing: {reason}")
-        say(TABLES[name].note)
+        published = as_published and "as_published" in TABLES[name].heeds
+        say(TABLES[name].note_as_published if published else TABLES[name].note)
     for path in found.pictures:
         say(f"→ {path}")
     if found.tables:

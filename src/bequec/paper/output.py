@@ -90,9 +90,10 @@ def named_together(cells: Sequence[Record], records: Sequence[Record]) -> list[s
     ]
 
 
-def markdown_table(table: Table, records: Sequence[Record], variant: str = "") -> str:
+def markdown_table(table: Table, records: Sequence[Record], *, as_published: bool = False) -> str:
     """A section of the page: title, table, legend, note."""
     heads, rows = layout(records)
+    variant, note = (", as published", table.note_as_published) if as_published else ("", table.note)
     lines = [f"## Table {table.name}{variant}: {table.title}", ""]
     lines += ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
@@ -100,7 +101,7 @@ def markdown_table(table: Table, records: Sequence[Record], variant: str = "") -
     told_how = legend(records)
     lines += ["", f"{told_how[0].upper()}{told_how[1:]}. Fitting took {duration(seconds)} in all."]
     lines += [f"Missing: {reason}." for reason in problems(records)]
-    lines += ["", table.note, ""] if table.note else [""]
+    lines += ["", note, ""] if note else [""]
     return "\n".join(lines)
 
 

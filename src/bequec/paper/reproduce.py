@@ -14,7 +14,6 @@ from bequec.paper.runs import Trials, collect, run_table
 from bequec.paper.table import Options, Record
 
 Progress = Callable[[str, int, int], object]
-AS_PUBLISHED = ", as published"
 
 
 class Reproduced(NamedTuple):
@@ -84,9 +83,9 @@ def wrong_choice(what: str, options: Options) -> str:
 
 def _write(folder: Path, name: str, records: list[Record], trials: Trials, used: dict[str, Any]) -> None:
     as_published = used["as_published"] and "as_published" in TABLES[name].heeds
-    stem, variant = (f"table-{name}-as-published", AS_PUBLISHED) if as_published else (f"table-{name}", "")
+    stem = f"table-{name}{'-as-published' if as_published else ''}"
     write_text(folder / f"{stem}.csv", csv_text(records))
-    write_text(folder / f"{stem}.md", markdown_table(TABLES[name], records, variant))
+    write_text(folder / f"{stem}.md", markdown_table(TABLES[name], records, as_published=as_published))
     write_json(folder / f"{stem}.settings.json", used)
     # The page holds every trial that was ever finished here, also those of other sizes and methods.
     sections, is_complete = [], True
@@ -95,7 +94,7 @@ def _write(folder: Path, name: str, records: list[Record], trials: Trials, used:
             everything = collect(table, Options(as_published=as_published), trials)
             measured = with_a_trial(everything)
             if measured:
-                sections.append(markdown_table(table, measured, AS_PUBLISHED if as_published else ""))
+                sections.append(markdown_table(table, measured, as_published=as_published))
             if not as_published:
                 is_complete = is_complete and all(record.trials or record.problem for record in everything)
     write_text(folder / "paper.md", page(sections, used, is_complete=is_complete))

@@ -40,6 +40,7 @@ class Table(ABC):
     name: str
     title: str
     note: str = ""
+    note_as_published: str = ""
     default_trials: int = 20
     printed: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
 
