@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bequec import Answers, ModelError, PlanError, QueryPlan, ask_graph, match_clusters, plan_queries
+from bequec.baselines import BASELINES
 from bequec.baselines.alignment import find_windows, fix_permutations, joining_order, window_graph
 
 # Triangles of groups that share a side each: 0-1-2, 1-2-3, 2-3-4.
@@ -43,6 +44,18 @@ def test_windows_that_only_differ_in_the_order_of_clusters_are_joined_to_the_tru
     joined = fix_permutations(answers, 4, shuffled_truth(answers, truth, rng))
     joined = joined[answers.plan.position_of]
     assert_allclose(match_clusters(joined, truth), truth, atol=1e-12)
+
+
+def test_windows_that_share_no_yes_are_not_joined_by_chance():
+    """Three groups in a chain; the middle one says no to everybody in the third."""
+    label = np.repeat([0, 1], 20)
+    graph = np.zeros((84, 84))
+    graph[:40, :40] = graph[44:, 44:] = label[:, None] == label
+    graph[40:44, :40] = label == 0
+    graph = np.maximum(graph, graph.T)
+    chain = QueryPlan(np.repeat([0, 1, 2], [40, 4, 40]), [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2)])
+    with pytest.raises(ModelError, match="no node of groups 1, 2 that another window shows has a yes there"):
+        BASELINES["spacl"](2, 0).fit(ask_graph(graph, chain))
 
 
 def test_windows_are_neighbours_on_the_diagonal_and_cliques_elsewhere():

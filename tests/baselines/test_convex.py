@@ -1,9 +1,10 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from bequec import ModelError, QueryPlan, ask_graph
+from bequec import Answers, ModelError, QueryPlan, ask_graph, plan_queries
 from bequec.baselines import ConvexOpt
 from bequec.baselines.convex import low_rank_plus_sparse, objective, observed
 from bequec.simulate import simulate_clusters
@@ -66,3 +67,10 @@ def test_penalties_that_make_clusters_too_dear_are_refused():
         ConvexOpt(3, penalty=0.01).fit(same)
     with pytest.raises(ModelError, match="penalty=0 must be a positive number"):
         ConvexOpt(3, penalty=0).fit(same)
+
+
+def test_what_is_too_large_is_refused_before_any_work():
+    plan = plan_queries(7000, 3, n_groups=70, random_state=0)
+    answers = Answers(plan, sp.csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(7000, 7000)))
+    with pytest.raises(ModelError, match="dense 7000 × 7000 matrices, too large above 6000 nodes; use BeQuec"):
+        ConvexOpt(3).fit(answers)

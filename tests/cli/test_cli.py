@@ -19,6 +19,7 @@ from bequec import BeQuec, QueryPlan
 from bequec.baselines import BayesianNMF
 from bequec.cli import main
 from bequec.cli.main import run
+from bequec.cli.say import progress_bar
 from bequec.files import write_text
 from bequec.look import METHODS
 from bequec.study import Study
@@ -538,6 +539,15 @@ def test_a_warning_is_said_once_a_command(monkeypatch, capsys):
         err = capsys.readouterr().err
         assert err.count("the fit was still moving") == 1
         assert err.count("another one") == 1
+
+
+def test_long_work_says_how_far_it_is_where_there_is_no_terminal(monkeypatch, capsys):
+    clock = iter([0.0, 30.0, 61.0, 61.0, 90.0, 125.0, 125.0])
+    monkeypatch.setattr("bequec.cli.say.time.monotonic", lambda: next(clock))
+    with progress_bar() as show:
+        for done in range(4):
+            show("table 3", done, 9)
+    assert capsys.readouterr().err == "bequec: table 3: 1 of 9\nbequec: table 3: 3 of 9\n"
 
 
 def test_version(capsys):

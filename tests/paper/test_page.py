@@ -7,6 +7,7 @@ import pytest
 
 from bequec.paper.catalogue import TABLES
 from bequec.paper.output import IN_SHORT, layout
+from bequec.paper.reproduce import with_a_trial
 from bequec.paper.runs import FILE, Trials, collect
 from bequec.paper.synthetic import MembershipTable
 from bequec.paper.table import LOWER_IS_BETTER, Options
@@ -31,19 +32,18 @@ def page():
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_page_shows_what_was_measured(name, records, page):
-    """Failures are shown, but not kept, as they are tried again: where there is no trial, the page may say why."""
     section = page.split(f"## Table {name}: ")[1].split("\n## ")[0]
     shown = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("|")
     ]
-    heads, rows = layout([record for record in records[name] if record.trials or record.problem])
+    heads, rows = layout(with_a_trial(records[name]))
     assert shown[0] == heads
-    for found, expected in zip(shown[2:], rows, strict=True):
-        assert [cell if cell else page_cell for cell, page_cell in zip(expected, found, strict=True)] == found
+    assert shown[2:] == rows
 
 
-def test_the_summary_is_on_the_page(page):
-    assert IN_SHORT in page
+def test_the_summary_is_on_the_page_once_every_cell_was_measured(records, page):
+    is_complete = all(record.trials or record.problem for found in records.values() for record in found)
+    assert (IN_SHORT in page) == is_complete
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -69,11 +69,11 @@ def test_algorithm_one_does_not_reach_its_printed_figures_but_the_ideal_case_doe
     assert not dogs["BeQuec", "ACC"].is_worse
 
 
-def test_several_rivals_do_far_better_than_printed(records):
-    better = {
-        record.column
-        for name in PLANTED
-        for record in records[name]
-        if record.metric == "MSE" and None not in (record.ours, record.paper) and record.ours < 0.6 * record.paper
-    }
-    assert {"GeoNMF", "CD-BNMF"} <= better
+def test_rivals_come_near_their_printed_figures_or_do_better(records):
+    for name in PLANTED:
+        errors = {(r.row, r.column): r for r in records[name] if r.metric == "MSE"}
+        for (_, column), record in errors.items():
+            if record.trials and (column == "CD-MVSI" or (column == "CD-BNMF" and name != "3")):
+                assert record.ours == pytest.approx(record.paper, abs=0.2), record
+    balanced = [r for r in records["3"] if (r.column, r.metric) == ("GeoNMF", "MSE") and r.row != "10000"]
+    assert all(record.ours < 0.4 * record.paper for record in balanced)

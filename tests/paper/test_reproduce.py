@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bequec import __version__
 from bequec.cli.main import run
 from bequec.errors import BequecError, DataError
 from bequec.paper.catalogue import TABLES
@@ -161,6 +162,41 @@ def test_what_failed_is_told_and_tried_again_but_without_data_nothing_is_kept(tm
     (tmp_path / "trials.jsonl").write_text("nonsense\n{}\n", encoding="utf-8")
     with pytest.raises(BequecError, match="line 1 is not a finished trial"):
         Trials(tmp_path)
+
+
+def test_all_goes_on_without_data_and_writes_each_table_as_it_finishes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("bequec.paper.reproduce.TABLES", {name: TABLES[name] for name in ("1", "5", "7")})
+    monkeypatch.setattr("bequec.paper.reproduce.FIGURES", {})
+
+    def no_data(*_args):
+        assert Path("out/table-1.csv").exists()
+        raise DataError("dogs are not here")
+
+    monkeypatch.setattr(type(TABLES["5"]), "measure", no_data)
+    monkeypatch.setattr(type(TABLES["7"]), "measure", lambda *_args: {"N": 2.0, "K": 2.0})
+    assert run(["reproduce", "all", "--trials", "1", "--out", "out"]) == 0
+    assert "missing: 5: dogs are not here" in capsys.readouterr().err
+    assert sorted(path.name for path in Path("out").glob("*.csv")) == ["table-1.csv", "table-7.csv"]
+    assert "In short" not in Path("out/paper.md").read_text(encoding="utf-8")
+    assert run(["reproduce", "5", "--trials", "1", "--out", "out"]) == 1
+
+
+def test_failures_stay_on_the_page_when_another_table_is_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(type(TABLES["1"]), "measure", lambda *_args: {"G": 1.0})
+    (tmp_path / "trials.jsonl").write_text(
+        json.dumps({"table": f"{__version__}, table 3", "row": "2000", "column": "SPACL", "seed": 0, "values": {}})[:-1]
+        + ', "problem": "no luck"}\n'
+        + json.dumps(
+            {"table": f"{__version__}, table 3", "row": "2000", "column": "GeoNMF", "seed": 0, "values": {"MSE": 0.25}}
+        )
+        + "\n",
+        encoding="utf-8",
+    )
+    reproduce("1", tmp_path)
+    page = (tmp_path / "paper.md").read_text(encoding="utf-8")
+    assert "| 2000 | MSE | 0.2500 (0.1060) | failed |" in page
+    assert "Missing: 2000 SPACL: no luck." in page
 
 
 def test_a_rival_without_a_suffix_is_the_published_one_where_a_table_has_only_that():
