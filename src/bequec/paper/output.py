@@ -151,9 +151,9 @@ def settings(options: Options, n_trials: int | None, seed: int) -> dict[str, Any
 IN_SHORT = (
     "In short: the ideal case, the sizes of the data and the dogs as people answered reproduce. The printed figures of "
     "Algorithm 1 on planted graphs do not, neither with the authors' public program nor with ours. Of its rivals there "
-    "CD-MVSI and, on unequal clusters, CD-BNMF come near their printed figures with that program's settings, and GeoNMF "
-    "does far better than printed on equal clusters. On all planted graphs the errors of what bequec adds, the two refinements, are below "
-    "every printed figure.\n\n"
+    "CD-MVSI and, on unequal clusters, CD-BNMF come near their printed figures with that program's settings, and "
+    "GeoNMF does far better than printed on equal clusters. On all planted graphs the errors of what bequec adds, the "
+    "two refinements, are below every printed figure.\n\n"
 )
 
 
