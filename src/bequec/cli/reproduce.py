@@ -14,7 +14,9 @@ def reproduce(
     ],
     trials: Annotated[int | None, typer.Option(min=1, help="Trials a cell; 20 by default.")] = None,
     sizes: Annotated[str | None, typer.Option(help="Graph sizes of the synthetic tables, e.g. 2000,4000.")] = None,
-    methods: Annotated[str | None, typer.Option(help="Only these, e.g. bequec-paper,spacl,bequec.")] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Only these, e.g. bequec-paper,spacl,bequec; rivals as the paper ran them.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first trial; each further one has the next.")] = 0,
     out: Annotated[Path, typer.Option(help="The folder for finished trials and results.")] = Path("reproduced"),
     as_published: Annotated[
@@ -45,7 +47,8 @@ def reproduce(
     for reason in found.missing:
         warn(f"missing: {reason}")
     if json:
-        say_json([record for records in found.tables.values() for record in as_json(records)])
+        cells = [record for records in found.tables.values() for record in as_json(records)]
+        say_json(cells if found.tables else [{"picture": str(path)} for path in found.pictures])
         return
     for name, records in found.tables.items():
         say_table(*layout(records), title=f"Table {name}: {TABLES[name].title}")

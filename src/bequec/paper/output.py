@@ -79,15 +79,15 @@ def legend(records: Sequence[Record]) -> str:
 
 
 def named_together(cells: Sequence[Record], records: Sequence[Record]) -> list[str]:
-    """The cells by whole rows where these are complete, else by row and columns."""
+    """The cells by whole rows where these are complete, else by the columns that some rows have in common."""
     columns: dict[str, list[str]] = {}
-    for cell in cells:
+    for cell in reversed(cells):
         columns.setdefault(cell.row, []).append(cell.column)
-    whole = {row: {record.column for record in records if record.row == row and record.trials} for row in columns}
-    return [
-        row if set(found) == whole[row] else f"{row} ({' and '.join(reversed(found))})"
-        for row, found in reversed(columns.items())
-    ]
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for row, found in columns.items():
+        whole = {record.column for record in records if record.row == row and record.trials}
+        rows.setdefault(() if set(found) == whole else tuple(found), []).append(row)
+    return [", ".join(names) + (f" ({' and '.join(found)})" if found else "") for found, names in rows.items()]
 
 
 def markdown_table(table: Table, records: Sequence[Record], *, as_published: bool = False) -> str:
