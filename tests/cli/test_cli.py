@@ -19,7 +19,7 @@ from bequec import BeQuec, QueryPlan
 from bequec.baselines import BayesianNMF
 from bequec.cli import main
 from bequec.cli.main import run
-from bequec.cli.say import progress_bar
+from bequec.cli.say import progress_bar, say_table
 from bequec.files import write_text
 from bequec.look import METHODS
 from bequec.study import Study
@@ -548,6 +548,17 @@ def test_long_work_says_how_far_it_is_where_there_is_no_terminal(monkeypatch, ca
         for done in range(4):
             show("table 3", done, 9)
     assert capsys.readouterr().err == "bequec: table 3: 1 of 9\nbequec: table 3: 3 of 9\n"
+
+
+@pytest.mark.parametrize("width", [30, 50, 200])
+def test_numbers_are_never_cut_off_however_narrow_the_terminal(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(width))
+    numbers = [f"0.{at}234567" for at in range(6)]
+    say_table(["size", "metric", *(f"rival{at}" for at in range(6))], [["2000", "MSE", *numbers]], n_keys=2)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    parts = [line for line in lines if line[:2] == ["2000", "MSE"]]
+    assert [number for part in parts for number in part[2:]] == numbers
+    assert (len(parts) == 1) == (width == 200)
 
 
 def test_version(capsys):

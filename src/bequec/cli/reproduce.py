@@ -51,7 +51,9 @@ def reproduce(
         say_json(cells if found.tables else [{"picture": str(path)} for path in found.pictures])
         return
     for name, records in found.tables.items():
-        say_table(*layout(records), title=f"Table {name}: {TABLES[name].title}")
+        heads, rows = layout(records)
+        n_keys = 2 if heads[1] == "metric" else 1
+        say_table(heads, rows, title=f"Table {name}: {TABLES[name].title}", n_keys=n_keys)
         say(legend(records))
         for reason in problems(records):
             say(f"missing: {reason}")

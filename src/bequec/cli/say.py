@@ -27,10 +27,15 @@ def warn(text: str) -> None:
     typer.echo(f"bequec: {text}", err=True)
 
 
-def say_table(columns: list[str], rows: list[list[str]], *, title: str | None = None) -> None:
-    """A small table; the first column is text, the others are numbers."""
+def say_table(columns: list[str], rows: list[list[str]], *, title: str | None = None, n_keys: int = 1) -> None:
+    """A small table; the first column is text, the others are numbers.
+
+    Numbers are never cut off: where a terminal is too narrow for all columns, they come in two parts, each with the
+    first ``n_keys``.
+    """
     from rich import box
     from rich.console import Console
+    from rich.measure import Measurement
     from rich.table import Table
 
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
@@ -38,7 +43,15 @@ def say_table(columns: list[str], rows: list[list[str]], *, title: str | None = 
         table.add_column(column, justify="left" if index == 0 else "right")
     for row in rows:
         table.add_row(*row)
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    n_values = len(columns) - n_keys
+    if n_values > 1 and Measurement.get(console, console.options.update(width=10**6), table).minimum > console.width:
+        half = n_keys + (n_values + 1) // 2
+        say_table(columns[:half], [row[:half] for row in rows], title=title, n_keys=n_keys)
+        rest = [[*row[:n_keys], *row[half:]] for row in rows]
+        say_table([*columns[:n_keys], *columns[half:]], rest, n_keys=n_keys)
+    else:
+        console.print(table)
 
 
 @contextmanager
