@@ -49,8 +49,8 @@ _TABLES = (
         "20 k-means, K − 1 random landmarks for CD-MVSI); the same methods done right are below. Convex-Opt solves the "
         "text's program, on the asked pairs only; the published program is the zero-filled one. At its optimum ten "
         "photos have no part in the low-rank matrix, because they got too few yes for the penalty; without giving them "
-        "to the cluster with the largest share of yes it reaches 98.8 %. SPACL prints "
-        "97.1 % because the published experiment leaves block (1, 1) at zero, although it was asked.",
+        "to the cluster with the largest share of yes it reaches 98.8 %. For SPACL "
+        "97.1 % is printed because the published experiment leaves block (1, 1) at zero, although it was asked.",
         printed={
             (row, "", metric): value
             for row, values in printed.DOGS.items()
