@@ -57,8 +57,8 @@ def reproduce(
         say(legend(records))
         for reason in problems(records):
             say(f"missing: {reason}")
-        published = as_published and "as_published" in TABLES[name].heeds
-        say(TABLES[name].note_as_published if published else TABLES[name].note)
+        table = TABLES[name]
+        say(table.note_as_published if table.is_as_published(options) else table.note)
     for path in found.pictures:
         say(f"→ {path}")
     if found.tables:

@@ -66,7 +66,7 @@ def reproduce(
                 raise
             found.missing.append(f"{name}: {reason}")
         else:
-            _write(folder, name, found.tables[name], trials, settings(options, n_trials, seed))
+            _write(folder, name, found.tables[name], trials, options, settings(options, n_trials, seed))
     return found
 
 
@@ -81,8 +81,10 @@ def wrong_choice(what: str, options: Options) -> str:
     return f"{', '.join(ignored)} changes nothing in {what}; leave it out" if ignored else ""
 
 
-def _write(folder: Path, name: str, records: list[Record], trials: Trials, used: dict[str, Any]) -> None:
-    as_published = used["as_published"] and "as_published" in TABLES[name].heeds
+def _write(
+    folder: Path, name: str, records: list[Record], trials: Trials, options: Options, used: dict[str, Any]
+) -> None:
+    as_published = TABLES[name].is_as_published(options)
     stem = f"table-{name}{'-as-published' if as_published else ''}"
     write_text(folder / f"{stem}.csv", csv_text(records))
     write_text(folder / f"{stem}.md", markdown_table(TABLES[name], records, as_published=as_published))

@@ -107,5 +107,4 @@ def _key(trial: Mapping[str, Any]) -> str:
 
 def _table_key(table: Table, options: Options) -> str:
     """A table's trials are those of this version, with or without the published slips."""
-    as_published = options.as_published and "as_published" in table.heeds
-    return f"{__version__}, table {table.name}{', as published' if as_published else ''}"
+    return f"{__version__}, table {table.name}{', as published' if table.is_as_published(options) else ''}"

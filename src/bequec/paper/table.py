@@ -57,6 +57,10 @@ class Table(ABC):
         del cell
         return wanted
 
+    def is_as_published(self, options: Options) -> bool:
+        """Whether the published slips were chosen, and this table has some."""
+        return options.as_published and "as_published" in self.heeds
+
     def is_random(self, cell: Cell) -> bool:
         """Whether trials of a cell may differ, so that one alone says nothing about noise."""
         del cell
