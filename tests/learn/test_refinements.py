@@ -23,6 +23,7 @@ from bequec.learn.subspace import (
     least_squares_rows,
     symmetric_core,
     symmetric_points,
+    weighted_sums,
 )
 from bequec.learn.swaps import propose_swaps, sides_of_cuts, swap_gain, swap_names
 from bequec.learn.symmetric import full, inner_weights, outer_triangles, triangles
@@ -259,6 +260,25 @@ def test_products_by_dense_blocks_are_the_sparse_ones(diagonal, rng):
     by_blocks = yes_product(answers, DenseBlocks(answers))(Q)
     assert_allclose(by_blocks, yes @ Q, atol=1e-5)  # single precision
     assert not np.array_equal(by_blocks, yes @ Q), "the dense blocks were not used"
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0], ids=["unlikely", "likely"])
+@pytest.mark.parametrize("kind", ["whole", "with a diagonal", "partly answered"])
+def test_weighted_sums_count_every_pair_with_its_weight(small, scale, kind, rng):
+    """Whether few pairs are likely, and visited one by one, or many."""
+    answers, _, A, W = small
+    answers, A, W = answers.averaged(), A / np.maximum(W, 1), np.minimum(W, 1)
+    if kind != "partly answered":
+        W = np.kron(answers.plan.asked, np.ones((15, 15))) - (kind == "whole") * np.eye(45)
+        answers = Answers(answers.plan, answers.yes, diagonal=kind != "whole")
+    Q, S = rng.random((45, 3)) / 3, 2 * scale * np.eye(3)
+    Q[4] *= 5
+    p = Q @ S @ Q.T
+    assert (p > 0.02).mean() < 0.05 if scale < 1 else (p > 0.02).mean() > 0.5
+    w = W / (np.clip(p, 0.02, 0.98) * (1 - np.clip(p, 0.02, 0.98)))
+    gram, right = weighted_sums(answers, lambda Q: answers.yes @ Q, DenseBlocks(answers), Q, S)
+    assert_allclose(full(gram, 3), np.einsum("ij,ja,jb->iab", w, Q, Q), rtol=1e-5, atol=1e-5)
+    assert_allclose(right, (w * A) @ Q, rtol=1e-5, atol=1e-5)
 
 
 def test_rough_windows_show_what_exact_ones_do(rng):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from bequec.ask.answers import Answers, FloatArray
-from bequec.learn.symmetric import full, outer_triangles
+from bequec.learn.symmetric import full, outer_triangles, triangles
+from bequec.plan.query_plan import QueryPlan
 
 
 def least_squares_interactions(answers: Answers, memberships: FloatArray) -> FloatArray:
@@ -25,8 +26,8 @@ def normal_equations(answers: Answers, memberships: FloatArray) -> tuple[FloatAr
     """
     n_clusters = memberships.shape[1]
     plan = answers.plan
-    group_sums = np.stack([outer_triangles(memberships[plan.span(l)]).sum(axis=0) for l in range(plan.n_groups)])
-    H = answers.baseline * (group_sums.T @ plan.asked @ group_sums)
+    sums = group_sums(plan, memberships)
+    H = answers.baseline * (sums.T @ plan.asked @ sums)
     # W is one on a given diagonal and zero on an unobserved one, whatever the baseline.
     on_diagonal = float(answers.diagonal) - answers.baseline
     for l in np.flatnonzero(plan.asked.diagonal() & (on_diagonal != 0)).tolist():
@@ -36,6 +37,11 @@ def normal_equations(answers: Answers, memberships: FloatArray) -> tuple[FloatAr
         products = outer_triangles(memberships)
         H += products.T @ (answers.correction @ products)
     return unpack(H, n_clusters), memberships.T @ (answers.yes @ memberships)
+
+
+def group_sums(plan: QueryPlan, vectors: FloatArray) -> FloatArray:
+    """Σ v vᵀ over the nodes of each group, as upper triangles."""
+    return triangles(np.stack([vectors[plan.span(l)].T @ vectors[plan.span(l)] for l in range(plan.n_groups)]))
 
 
 def unpack(H: FloatArray, n_clusters: int) -> FloatArray:

@@ -4,13 +4,14 @@ import dataclasses
 import warnings
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from bequec.ask.answers import Answers, FloatArray
 from bequec.learn.anchors import successive_projection
-from bequec.learn.dense_blocks import DenseBlocks, Product, fits_densely, yes_product
-from bequec.learn.interactions import least_squares_interactions, normal_equations
+from bequec.learn.dense_blocks import SPARSE_BELOW, DenseBlocks, Product, Single, as_single, fits_densely, yes_product
+from bequec.learn.interactions import group_sums, least_squares_interactions, normal_equations
 from bequec.learn.simplex import simplex_least_squares
 from bequec.learn.symmetric import full, outer_triangles
 from bequec.learn.task import State, Task
@@ -22,6 +23,7 @@ DOUBT_IN_NEGATIVES = 0.75
 SETTLED = 1e-4  # a round that turns the range space by less is the last
 RIDGE = 1e-3
 SMALLEST_P = 0.02
+LEAST_WEIGHT = 1 / (SMALLEST_P * (1 - SMALLEST_P))
 CENTROIDS_PER_CLUSTER = 6
 
 
@@ -37,7 +39,7 @@ def refine_subspace(task: Task, start: State) -> State:
     candidates = [alternate_rows(answers, times, basis, FIRST_ROUNDS) for basis in starts]
     basis = alternate_rows(answers, times, max(candidates, key=lambda Q: explained_squares(answers, Q)))
     if blocks is not None:
-        basis = alternate_weighted_rows(answers, blocks, basis)
+        basis = alternate_weighted_rows(answers, times, blocks, basis)
     points = symmetric_points(answers, basis)
     corners = denoised_corners(points, K, task.rng)
     memberships = alternate_memberships(answers, simplex_least_squares(points, corners))
@@ -92,25 +94,21 @@ def least_squares_rows(answers: Answers, image: FloatArray, Q: FloatArray, diago
     right = image
     if not answers.diagonal:
         right = image + (answers.baseline * diagonal * in_loop)[:, None] * Q
-    products = outer_triangles(Q)
-    sums = np.add.reduceat(products, plan.starts[:-1], axis=0)
-    by_group = float(answers.baseline) * (plan.asked.astype(float) @ sums)
+    by_group = _by_group(answers, Q)
     if answers.correction is None:
         inverse = np.linalg.inv(_with_ridge(full(by_group, K)))
         return np.concatenate([right[plan.span(l)] @ inverse[l] for l in range(plan.n_groups)])
-    by_row = np.repeat(by_group, plan.sizes, axis=0) + answers.correction @ products
-    return np.asarray(np.linalg.solve(_with_ridge(full(by_row, K)), right[:, :, None])[:, :, 0])
+    by_row = np.repeat(by_group, plan.sizes, axis=0) + answers.correction @ outer_triangles(Q)
+    return _solve_rows(by_row, right)
 
 
 def alternate_weighted_rows(
-    answers: Answers, blocks: DenseBlocks, Q: FloatArray, n_rounds: int = WEIGHTED_ROUNDS
+    answers: Answers, times: Product, blocks: DenseBlocks, Q: FloatArray, n_rounds: int = WEIGHTED_ROUNDS
 ) -> FloatArray:
     """The same alternation with each pair weighted by 1 / (p (1 − p)), p = q_iᵀ S q_j of the last round."""
     S = symmetric_core(answers, Q)
-    K = Q.shape[1]
     for _ in range(n_rounds):
-        weighted, right = _weighted_sums(blocks, Q, S)
-        V = np.linalg.solve(_with_ridge(full(weighted, K)), right[:, :, None])[:, :, 0]
+        V = _solve_rows(*weighted_sums(answers, times, blocks, Q, S))
         previous, (Q, R) = Q, np.linalg.qr((V + Q @ (Q.T @ V)) / 2)
         core = R @ (previous.T @ Q)  # V Q_oldᵀ in the new coordinates
         S = (core + core.T) / 2
@@ -119,25 +117,48 @@ def alternate_weighted_rows(
     return Q
 
 
-def _weighted_sums(blocks: DenseBlocks, Q: FloatArray, S: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Per row: Σ_j w_ij q_j q_jᵀ (upper triangles) and Σ_j w_ij a_ij q_j."""
-    single, scaled = Q.astype(np.float32), (Q @ S).astype(np.float32)
-    products = outer_triangles(Q).astype(np.float32)
-    weighted, right = np.zeros(products.shape), np.zeros(Q.shape)
-    for block in blocks:
-        rows, columns = block.rows, block.columns
-        p = np.clip(scaled[rows] @ single[columns].T, np.float32(SMALLEST_P), np.float32(1 - SMALLEST_P))
-        w = 1 / (p * (1 - p))
-        if block.total is not None:
-            w *= block.total
-        weighted[rows] += w @ products[columns]
-        if not block.is_loop:
-            weighted[columns] += w.T @ products[rows]
-        w *= block.mean
-        right[rows] += w @ single[columns]
-        if not block.is_loop:
-            right[columns] += w.T @ single[rows]
+def weighted_sums(
+    answers: Answers, times: Product, blocks: DenseBlocks, Q: FloatArray, S: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Per row: Σ_j w_ij q_j q_jᵀ (upper triangles) and Σ_j w_ij a_ij q_j.
+
+    Every pair has at least the weight of an unlikely yes. Where yes is rare few have more, and only these are visited.
+    """
+    products = outer_triangles(Q)
+    weighted = np.repeat(_by_group(answers, Q), answers.plan.sizes, axis=0)
+    if answers.correction is not None:
+        weighted += answers.correction @ products
+    # W is one on a given diagonal and zero on an unobserved one, whatever the baseline.
+    in_loop = np.repeat(answers.plan.asked.diagonal(), answers.plan.sizes)
+    weighted[in_loop] += (float(answers.diagonal) - answers.baseline) * products[in_loop]
+    weighted *= LEAST_WEIGHT
+    right = LEAST_WEIGHT * times(Q)
+    single, scaled, pairs = as_single(Q), as_single(Q @ S), as_single(products)
+    for rows, columns, mean, total, is_loop in blocks:
+        more = _weight_above_least(scaled[rows] @ single[columns].T, total)
+        more_yes = more * mean
+        weighted[rows] += more @ pairs[columns]
+        right[rows] += more_yes @ single[columns]
+        if not is_loop:
+            weighted[columns] += more.T @ pairs[rows]
+            right[columns] += more_yes.T @ single[rows]
     return weighted, right
+
+
+def _weight_above_least(p: Single, total: Single | None) -> "Single | sp.csr_array":
+    """By how much a pair's weight is above the least one; sparse where few are."""
+    likely = p > SMALLEST_P
+    if np.count_nonzero(likely) >= SPARSE_BELOW * p.size:
+        more = _weight(p) - np.float32(LEAST_WEIGHT)
+        return more if total is None else more * total
+    at = np.divmod(np.flatnonzero(likely), p.shape[1])
+    values = _weight(p[at]) - np.float32(LEAST_WEIGHT)
+    return sp.csr_array((values if total is None else values * total[at], at), shape=p.shape)
+
+
+def _weight(p: Single) -> Single:
+    p = np.clip(p, np.float32(SMALLEST_P), np.float32(1 - SMALLEST_P))
+    return np.asarray(1 / (p * (1 - p)), dtype=np.float32)
 
 
 def alternate_memberships(answers: Answers, memberships: FloatArray) -> FloatArray:
@@ -158,8 +179,7 @@ def least_squares_memberships(answers: Answers, M: FloatArray, B: FloatArray) ->
     in_loop = np.repeat(plan.asked.diagonal(), plan.sizes) * (answers.baseline if not answers.diagonal else 0)
     diagonal = ((M @ B) * M).sum(axis=1)
     right = (answers.yes @ M + (in_loop * diagonal)[:, None] * M) @ B
-    sums = np.add.reduceat(outer_triangles(M), plan.starts[:-1], axis=0)
-    gram = B @ full(float(answers.baseline) * (plan.asked.astype(float) @ sums), K) @ B
+    gram = B @ full(_by_group(answers, M), K) @ B
     if answers.correction is not None:
         # Rows of a partly answered block differ; their group's mean stands for them.
         by_row = answers.correction @ outer_triangles(M)
@@ -210,6 +230,16 @@ def nearest_nodes(points: FloatArray, corners: FloatArray) -> IntArray:
     """For each corner the node whose point is nearest to it."""
     distances = (points**2).sum(axis=1)[:, None] - 2 * points @ corners.T
     return np.asarray(distances.argmin(axis=0), dtype=np.int64)
+
+
+def _by_group(answers: Answers, Q: FloatArray) -> FloatArray:
+    """Σ_j q_j q_jᵀ (upper triangles) over all j that a group's nodes were asked about, themselves included."""
+    return np.asarray(answers.baseline * (answers.plan.asked.astype(float) @ group_sums(answers.plan, Q)))
+
+
+def _solve_rows(packed: FloatArray, right: FloatArray) -> FloatArray:
+    matrices = _with_ridge(full(packed, right.shape[1]))
+    return np.asarray(np.linalg.solve(matrices, right[:, :, None])[:, :, 0])
 
 
 def _with_ridge(matrices: FloatArray) -> FloatArray:
