@@ -45,6 +45,7 @@ paper: .venv/ready
 	mkdir -p reproduced
 	test -e reproduced/trials.jsonl || cp docs/paper-trials.jsonl reproduced/trials.jsonl
 	$(BIN)/bequec reproduce all --out reproduced
+	$(BIN)/bequec reproduce 6 --as-published --out reproduced
 	cp reproduced/paper.md docs/paper.md
 	cp reproduced/trials.jsonl docs/paper-trials.jsonl
 

@@ -1,13 +1,17 @@
 """Data files: where they are looked for, and what is said when they are nowhere."""
 
+import hashlib
 import os
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bequec.datasets import load_coauthors, load_dogs
-from bequec.datasets.files import find_file, registry
+from bequec.datasets import files, load_coauthors, load_dogs
+from bequec.datasets.files import find_file, find_files, registry
 from bequec.errors import DataError
 
 DATA = os.environ.get("BEQUEC_DATA")
@@ -49,6 +53,51 @@ def test_what_is_nowhere_is_said_plainly(nowhere):
         load_coauthors("DBLP")
     with pytest.raises(DataError, match=r"lacks annotation_data_batch1.mat"):
         load_dogs(nowhere)
+
+
+@pytest.fixture
+def published(monkeypatch, tmp_path):
+    """Twelve photos on a server of this machine, and an empty cache."""
+    import pooch
+
+    home = tmp_path / "home"
+    home.mkdir()
+    hashes = {}
+    for number in range(12):
+        photo = f"photo {number}".encode()
+        (home / f"{number}.jpg").write_bytes(photo)
+        hashes[f"dogs/images/{number}.jpg"] = f"sha256:{hashlib.sha256(photo).hexdigest()}"
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(home))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.delenv("BEQUEC_DATA", raising=False)
+        monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "cache")
+        monkeypatch.setattr(files, "HOMES", {"dogs/images": f"http://127.0.0.1:{server.server_port}"})
+        monkeypatch.setattr(files, "registry", lambda: hashes)
+        yield home
+        server.shutdown()
+
+
+def test_missing_files_are_downloaded_in_order_with_one_line_and_progress(published, caplog):
+    import pooch
+
+    names, told = list(files.registry()), []
+    find_file(names[3])
+    pooch.get_logger().addHandler(caplog.handler)
+    found = find_files(names, lambda *step: told.append(step))
+    assert [path.read_bytes() for path in found] == [f"photo {number}".encode() for number in range(12)]
+    assert told == [("downloading", done, 12) for done in range(1, 13)]
+    pooch.get_logger().removeHandler(caplog.handler)
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith("Downloading 11 files, dogs/images/0.jpg to dogs/images/11.jpg, into ")
+    assert find_files(names) == found
+
+
+def test_a_file_with_the_wrong_content_is_refused_and_not_kept(published):
+    (published / "5.jpg").write_text("something else", encoding="utf-8")
+    with pytest.raises(DataError, match=r"images/5.jpg is neither in BEQUEC_DATA.*hash.*get the file by hand"):
+        find_files(list(files.registry()))
+    assert not (files.cache_folder() / "dogs" / "images" / "5.jpg").exists()
+    assert (files.cache_folder() / "dogs" / "images" / "0.jpg").exists()
 
 
 def test_every_file_with_an_address_has_a_hash():

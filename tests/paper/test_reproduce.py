@@ -130,7 +130,7 @@ def test_the_command_writes_and_says_the_same(tmp_path, capsys, monkeypatch):
         (["all", "--methods", "louvain"], "method louvain is unknown"),
         (["1", "--sizes", "2000"], "--sizes changes nothing in 1"),
         (["3", "--as-published"], "--as-published changes nothing in 3"),
-        (["fig1", "--methods", "spacl"], "--methods changes nothing in fig1"),
+        (["fig1", "--methods", "spacl", "--trials", "2"], "--methods, --trials changes nothing in fig1"),
     ],
 )
 def test_wrong_choices_are_refused_before_any_work(wrong, said, capsys, tmp_path, monkeypatch):

@@ -106,7 +106,8 @@ def _dogs(study: Path, seed: int) -> Material:
     from bequec.datasets.dogs import BREEDS, load_dogs
 
     del seed  # people have answered already
-    dogs = load_dogs(photos=True)
+    with progress_bar() as show:
+        dogs = load_dogs(photos=True, progress=show)
     _make_room(study)  # only now that there is something to put into it
     names = [image.name for image in dogs.images]
     items = pd.DataFrame({"name": names, "image": [relative_to_study(image, study) for image in dogs.images]})

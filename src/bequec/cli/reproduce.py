@@ -39,7 +39,7 @@ def reproduce(
         None if methods is None else tuple(name.strip() for name in methods.split(",")),
         as_published,
     )
-    problem = wrong_choice(what, options)
+    problem = wrong_choice(what, options, trials)
     if problem:
         raise typer.BadParameter(problem)
     with progress_bar() as show:

@@ -1,7 +1,6 @@
 """The paper's crowdclustering data: 900 dog photos and what people said about 76,950 pairs of them."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ from scipy.io import loadmat
 
 from bequec.ask.answers import Answers
 from bequec.ask.graph import ask_graph
-from bequec.datasets.files import find_file
+from bequec.datasets.files import Progress, find_files
 from bequec.errors import DataError
 from bequec.plan.patterns import diagonal_blocks
 from bequec.plan.query_plan import QueryPlan
@@ -30,26 +29,31 @@ class Dogs(NamedTuple):
     images: list[Path]
 
 
-def load_dogs(folder: str | os.PathLike[str] | None = None, *, photos: bool = False) -> Dogs:
+def load_dogs(
+    folder: str | os.PathLike[str] | None = None, *, photos: bool = False, progress: Progress | None = None
+) -> Dogs:
     """Read the dog data from ``folder``, ``$BEQUEC_DATA/dogs``, the user's cache, or its public home.
 
     The asked pairs are the diagonal pattern on 15 groups of 60 consecutive photos; elsewhere the stored zeros mean
-    "not asked". With ``photos`` the 900 photos are looked for (and if need be downloaded), too.
+    "not asked". With ``photos`` the 900 photos are looked for (and if need be downloaded), too. How far a download is
+    is told to ``progress(what, done, total)``.
     """
-    find = _in_folder(Path(folder)) if folder is not None else lambda name: find_file(f"dogs/{name}")
-    graph = sum(loadmat(find(batch))["G"].astype(float) for batch in BATCHES)
-    labels = loadmat(find(TRUTH))["ground_truth"].ravel().astype(np.int64) - 1
     names = [f"image_{number}.jpg" for number in range(1, N_DOGS + 1)]
-    images = [find(f"images/{name}") for name in names] if photos else []
+    wanted = [*BATCHES, TRUTH, *(f"images/{name}" for name in names if photos)]
+    if folder is None:
+        found = find_files([f"dogs/{name}" for name in wanted], progress)
+    else:
+        found = [_in_folder(Path(folder), name) for name in wanted]
+    *batches, truth = found[: len(BATCHES) + 1]
+    images = found[len(BATCHES) + 1 :]
+    graph = sum(loadmat(batch)["G"].astype(float) for batch in batches)
+    labels = loadmat(truth)["ground_truth"].ravel().astype(np.int64) - 1
     group_of = np.arange(N_DOGS) // (N_DOGS // N_GROUPS)
     plan = QueryPlan(group_of, diagonal_blocks(N_GROUPS), names)
     return Dogs(ask_graph(graph, plan), labels, images)
 
 
-def _in_folder(folder: Path) -> Callable[[str], Path]:
-    def find(name: str) -> Path:
-        if not (folder / name).is_file():
-            raise DataError(f"{folder} lacks {name}; put the paper's public data there")
-        return folder / name
-
-    return find
+def _in_folder(folder: Path, name: str) -> Path:
+    if not (folder / name).is_file():
+        raise DataError(f"{folder} lacks {name}; put the paper's public data there")
+    return folder / name

@@ -1,6 +1,8 @@
 """Where data files come from: ``$BEQUEC_DATA``, then the user's cache, then their public home, checked by SHA-256."""
 
 import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -15,20 +17,52 @@ HOMES = {
     "dogs": _DOGS,
     "coauthors": "https://www.cs.utexas.edu/~xmao/coauthorship",
 }
+DOWNLOADS_AT_ONCE = 8
+Progress = Callable[[str, int, int], object]
 
 
 def find_file(name: str) -> Path:
     """The path of a data file such as ``dogs/annotation_data_batch1.mat``, downloaded if it is nowhere here."""
+    found = _find_here(name)
+    if found is not None:
+        return found
     given = os.environ.get("BEQUEC_DATA")
-    if given and (Path(given) / name).is_file():
-        return Path(given) / name
-    cached = cache_folder() / name
-    if cached.is_file():
-        return cached
     if name not in registry():
         place = Path(given) if given else cache_folder()
         raise DataError(f"{name} is not here and has no public address; put it into {place / name}")
     return _download(name, looked_in=given)
+
+
+def find_files(names: Sequence[str], progress: Progress | None = None) -> list[Path]:
+    """The paths of many data files; what is missing is announced in one line and downloaded several at a time."""
+    missing = [name for name in names if _find_here(name) is None]
+    if not missing:
+        return [find_file(name) for name in names]
+    import pooch
+
+    logger = pooch.get_logger()
+    logger.info("Downloading %d files, %s to %s, into %s", len(missing), missing[0], missing[-1], cache_folder())
+    pool = ThreadPoolExecutor(DOWNLOADS_AT_ONCE)
+    logger.disabled = True  # not a line for each
+    try:
+        found: list[Path] = []
+        for path in pool.map(find_file, names):
+            found.append(path)
+            if progress is not None:
+                progress("downloading", len(found), len(names))
+        return found
+    finally:
+        pool.shutdown(cancel_futures=True)  # after a failure the rest would fail, too
+        logger.disabled = False
+
+
+def _find_here(name: str) -> Path | None:
+    """Where a file is on this machine, if it is."""
+    given = os.environ.get("BEQUEC_DATA")
+    if given and (Path(given) / name).is_file():
+        return Path(given) / name
+    cached = cache_folder() / name
+    return cached if cached.is_file() else None
 
 
 def cache_folder() -> Path:

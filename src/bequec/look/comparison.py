@@ -54,9 +54,9 @@ def compare(
     Returns
     -------
     DataFrame
-        One row per method: its scores, ``seconds``, ``peak_mb`` (what the process grew by, so that a method which
-        uses memory freed by an earlier one shows less), ``problem``, empty unless it failed, and
-        ``warning``, empty unless the method has doubts about its result, as when it stopped before it was settled.
+        One row per method: its scores, ``seconds``, ``peak_mb`` (what the process grew by), ``problem``, empty unless
+        it failed, and ``warning``, empty unless the method has doubts about its result, as when it stopped before it
+        was settled.
 
     Examples
     --------

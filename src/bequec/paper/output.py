@@ -71,6 +71,8 @@ def legend(records: Sequence[Record]) -> str:
     for record in first_metrics(records):
         if record.trials:
             cells.setdefault(record.trials, []).append(record)
+    if all(record.trials == 1 and record.standard_error == 0 for record in records if record.trials):
+        return "ours (paper)"  # nothing is random
     usual, *others = sorted(cells, key=lambda count: -len(cells[count])) or [0]
     trials = f"{usual} trial{'s' if usual != 1 else ''}"
     trials += "".join(f", {count} of {', '.join(named_together(cells[count], records))}" for count in sorted(others))
@@ -99,7 +101,8 @@ def markdown_table(table: Table, records: Sequence[Record], *, as_published: boo
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     seconds = sum((r.seconds or 0.0) * r.trials for r in first_metrics(records))
     told_how = legend(records)
-    lines += ["", f"{told_how[0].upper()}{told_how[1:]}. Fitting took {duration(seconds)} in all."]
+    took = f" Fitting took {duration(seconds)} in all." if seconds else ""
+    lines += ["", f"{told_how[0].upper()}{told_how[1:]}.{took}"]
     lines += [f"Missing: {reason}." for reason in problems(records)]
     lines += ["", note, ""] if note else [""]
     return "\n".join(lines)

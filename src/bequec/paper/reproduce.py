@@ -49,7 +49,7 @@ def reproduce(
         Called as ``progress(what, done, total)``.
     """
     options = options or Options()
-    problem = wrong_choice(what, options)
+    problem = wrong_choice(what, options, n_trials)
     if problem:
         raise BequecError(problem)
     names = [*TABLES, *FIGURES] if what == "all" else [what]
@@ -70,14 +70,16 @@ def reproduce(
     return found
 
 
-def wrong_choice(what: str, options: Options) -> str:
+def wrong_choice(what: str, options: Options, n_trials: int | None) -> str:
     """What is wrong with a choice of table and options, before any work; empty if nothing is."""
     if what not in (*TABLES, *FIGURES, "all"):
         return f"there is no {what!r} in the paper; choose one of {', '.join((*TABLES, *FIGURES))}, or all"
     if wrong := unknown_methods(options.methods or ()):
         return wrong
     heeded = frozenset[str]().union(*(table.heeds for name, table in TABLES.items() if what in (name, "all")))
-    ignored = [f"--{name.replace('_', '-')}" for name in sorted(options.given - heeded)]
+    given = options.given | ({"trials"} if n_trials is not None else set())
+    heeded |= set() if what in FIGURES else {"trials"}
+    ignored = [f"--{name.replace('_', '-')}" for name in sorted(given - heeded)]
     return f"{', '.join(ignored)} changes nothing in {what}; leave it out" if ignored else ""
 
 
