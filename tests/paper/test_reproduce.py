@@ -14,7 +14,7 @@ from bequec.paper.catalogue import TABLES
 from bequec.paper.coauthors import component_memberships
 from bequec.paper.dogs import dogs, flip_one_triangle, flip_pairs
 from bequec.paper.output import layout, markdown_table, told
-from bequec.paper.reproduce import reproduce
+from bequec.paper.reproduce import reproduce, wrong_choice
 from bequec.paper.runs import Trials, run_table
 from bequec.paper.table import Cell, Options, Record, summarise
 
@@ -82,6 +82,7 @@ def test_records_are_means_with_their_standard_errors():
         ("SRC", 0.08, 0.001, False),
         ("SRC", 0.03, 0.0, True),
         ("SRC", 0.03, None, False),
+        ("N", 0.051, 0.0, True),
     ],
 )
 def test_what_is_worse_by_more_than_noise_is_marked(metric, ours, error, is_worse):
@@ -159,9 +160,48 @@ def test_what_failed_is_told_and_tried_again_but_without_data_nothing_is_kept(tm
     assert {r.trials for r in run_table(table, SMALL, 1, 0, Trials(tmp_path))} == {1}
     half = summarise(table, Cell("2000", "BeQuec"), [{"values": {"MSE": 0.1}}, {"values": {}, "problem": "why"}])
     assert half[0].problem == "1 of 2 trials failed: why"
-    (tmp_path / "trials.jsonl").write_text("nonsense\n{}\n", encoding="utf-8")
-    with pytest.raises(BequecError, match="line 1 is not a finished trial"):
+
+
+def test_a_cell_without_data_says_so_and_spares_the_others(tmp_path, monkeypatch):
+    table = TABLES["3"]
+    original = type(table).measure
+
+    def measure(self, cell, seed, options):
+        if cell.column == "SPACL":
+            raise DataError("no photos")
+        return original(self, cell, seed, options)
+
+    monkeypatch.setattr(type(table), "measure", measure)
+    for _ in range(2):  # the second time only the cell without data is left to do
+        records = run_table(table, SMALL, 2, 0, Trials(tmp_path))
+        assert {r.trials for r in records if r.column == "BeQuec"} == {2}
+        [spacl] = {(r.ours, r.problem) for r in records if r.column == "SPACL"}
+        assert spacl == (None, "data not here: no photos")
+        assert len((tmp_path / "trials.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"nonsense\n{}\n", "line 1 is not a finished trial"),
+        (b'{"table": "3", "row": "", "column": "", "seed": 0}\n', "line 1 is not a finished trial"),
+        (b"\xff\xfe\n", "trials.jsonl is not text"),
+    ],
+)
+def test_damaged_trials_are_named(text, said, tmp_path):
+    (tmp_path / "trials.jsonl").write_bytes(text)
+    with pytest.raises(BequecError, match=said):
         Trials(tmp_path)
+
+
+def test_what_is_chosen_twice_is_measured_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    command = ["reproduce", "3", "--sizes", "300,300", "--methods", "spacl,spacl", "--trials", "2", "--json"]
+    assert run(command) == 0
+    records = json.loads(capsys.readouterr().out)
+    assert [(r["metric"], r["trials"]) for r in records] == [("MSE", 2), ("RE", 2), ("SRC", 2)]
+    used = json.loads(Path("reproduced/table-3.settings.json").read_text(encoding="utf-8"))
+    assert (used["trials"], used["rows"], used["columns"]) == (2, ["300"], ["SPACL"])
 
 
 def test_all_goes_on_without_data_and_writes_each_table_as_it_finishes(tmp_path, monkeypatch, capsys):
@@ -203,6 +243,14 @@ def test_a_rival_without_a_suffix_is_the_published_one_where_a_table_has_only_th
     columns = [cell.column for cell in TABLES["3"].cells(Options(sizes=(300,), methods=("mvsi", "spacl")))]
     assert columns == ["CD-MVSI", "SPACL"]
     assert [cell.row for cell in TABLES["5"].cells(Options(methods=("mvsi",)))] == ["CD-MVSI, eigenvectors"]
+
+
+def test_some_methods_are_of_one_table_only():
+    chosen = Options(methods=("kmeans-items", "components", "spacl"))
+    assert [cell.row for cell in TABLES["5"].cells(chosen)] == ["k-means (data)", "SPACL"]
+    assert {cell.column for cell in TABLES["8"].cells(chosen)} == {"components", "SPACL"}
+    assert wrong_choice("all", chosen, None) == ""
+    assert "method components is unknown" in wrong_choice("5", chosen, None)
 
 
 def test_unknown_methods_are_refused(tmp_path):

@@ -36,7 +36,7 @@ def reproduce(
 
     options = Options(
         None if sizes is None else tuple(_sizes(sizes)),
-        None if methods is None else tuple(name.strip() for name in methods.split(",")),
+        None if methods is None else tuple(dict.fromkeys(name.strip() for name in methods.split(","))),
         as_published,
     )
     problem = wrong_choice(what, options, trials)
@@ -69,4 +69,4 @@ def _sizes(text: str) -> list[int]:
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and int(part) >= 100 for part in parts):
         raise typer.BadParameter(f"--sizes {text!r} must be whole numbers of at least 100, e.g. 2000,4000")
-    return [int(part) for part in parts]
+    return list(dict.fromkeys(int(part) for part in parts))

@@ -1,6 +1,7 @@
 """How commands speak: results on stdout, progress and warnings on stderr."""
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -85,13 +86,17 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def _say_now_and_then() -> Callable[[str, int, int], None]:
-    """A callback that says in a line how far the work is, once a minute."""
+    """A callback that says in a line how far the work is and about how long it will take, once a minute."""
     said = time.monotonic()
+    began: dict[str, float] = {}
 
     def show(what: str, done: int, total: int) -> None:
         nonlocal said
-        if time.monotonic() - said > SECONDS_BETWEEN_LINES:
-            said = time.monotonic()
-            warn(f"{what}: {done} of {total}")
+        now = time.monotonic()
+        began.setdefault(what, now)
+        if now - said > SECONDS_BETWEEN_LINES:
+            said = now
+            left = f", about {math.ceil((now - began[what]) / done * (total - done) / 60)} min left" if done else ""
+            warn(f"{what}: {done} of {total}{left}")
 
     return show

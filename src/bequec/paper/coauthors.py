@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -14,7 +15,7 @@ from bequec.datasets.coauthors import NETWORKS, Coauthors, load_coauthors
 from bequec.datasets.files import find_file
 from bequec.errors import DataError
 from bequec.look.scores import accuracy, rank_correlation, score_memberships
-from bequec.paper.methods import KEYS, PAPER_METHODS, chosen_methods
+from bequec.paper.methods import KEYS, PAPER_METHODS, chosen_titles
 from bequec.paper.printed import NUMBERS_OF_GROUPS
 from bequec.paper.table import Cell, Options, Table
 from bequec.plan.planning import plan_queries
@@ -55,9 +56,10 @@ class DataSetsTable(Table):
 class CoauthorsTable(Table):
     """Table VIII: rank correlation with the true memberships, and what it hides."""
 
+    only_here: ClassVar = {COMPONENTS: COMPONENTS}
+
     def cells(self, options: Options) -> list[Cell]:
-        keys = chosen_methods(options.methods, (*FIVE, "bequec-subspace"))
-        titles = [PAPER_METHODS[key].title for key in keys] + ([COMPONENTS] if options.methods is None else [])
+        titles = chosen_titles(options.methods, (*FIVE, "bequec-subspace"), self.only_here)
         return [Cell(name, title) for name in NETWORKS for title in titles]
 
     def measure(self, cell: Cell, seed: int, options: Options) -> dict[str, float]:
@@ -86,7 +88,7 @@ class GroupsTable(Table):
 
     def cells(self, options: Options) -> list[Cell]:
         default = (*FIVE, "sc-unnorm-published", "sc-norm-published", "kmeans-graph-published", "bequec-subspace")
-        titles = [PAPER_METHODS[key].title for key in chosen_methods(options.methods, default)]
+        titles = chosen_titles(options.methods, default)
         return [Cell(title, f"{self.network}, L = {groups}") for title in titles for groups in NUMBERS_OF_GROUPS]
 
     @property

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from bequec.ask.answers import Answers, FloatArray
 from bequec.baselines import ItemKMeans, load_pixels
 from bequec.datasets.dogs import Dogs, load_dogs
 from bequec.look.scores import score_labels
-from bequec.paper.methods import KEYS, PAPER_METHODS, chosen_methods
+from bequec.paper.methods import KEYS, PAPER_METHODS, chosen_titles
 from bequec.paper.table import Cell, Options, Table
 from bequec.plan.query_plan import BoolArray, QueryPlan
 
@@ -31,11 +31,12 @@ HARD = ("sc-unnorm-published", "sc-norm-published", "kmeans-graph-published")
 class DogsTable(Table):
     """Table V: the answers as people gave them."""
 
+    only_here: ClassVar = {"kmeans-items": PIXELS}
+
     def cells(self, options: Options) -> list[Cell]:
         repaired = ("mvsi", "bnmf", "sc-unnorm", "sc-norm", "kmeans-graph")
         default = (*OURS, *MIXED, *HARD, "convex", "convex-zero-filled", *repaired, "correlation")
-        titles = [PAPER_METHODS[key].title for key in chosen_methods(options.methods, default)]
-        return [Cell(title, "") for title in titles + ([PIXELS] if options.methods is None else [])]
+        return [Cell(title, "") for title in chosen_titles(options.methods, default, self.only_here)]
 
     def measure(self, cell: Cell, seed: int, options: Options) -> dict[str, float]:
         del options
@@ -55,8 +56,8 @@ class ErringDogsTable(Table):
     heeds = frozenset({"methods", "as_published"})
 
     def cells(self, options: Options) -> list[Cell]:
-        methods = chosen_methods(options.methods, (*OURS, *MIXED, *HARD, "convex"))
-        return [Cell(PAPER_METHODS[key].title, f"{rate} %") for rate in (15, 20) for key in methods]
+        titles = chosen_titles(options.methods, (*OURS, *MIXED, *HARD, "convex"))
+        return [Cell(title, f"{rate} %") for rate in (15, 20) for title in titles]
 
     def trials_of(self, cell: Cell, wanted: int) -> int:
         return min(wanted, 3) if cell.row in SLOW else wanted

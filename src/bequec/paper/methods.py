@@ -1,10 +1,9 @@
 """The methods as the paper's tables name them: its own variants under its names, ours and repaired ones beside them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bequec.baselines import AS_PUBLISHED, BASELINES, ON_PLANTED
-from bequec.errors import ModelError
 from bequec.look.comparison import METHODS
 
 
@@ -42,17 +41,23 @@ PLANTED_METHODS = PAPER_METHODS | {
 KEYS = {method.title: key for key, method in PAPER_METHODS.items()}
 
 
-def chosen_methods(wanted: Sequence[str] | None, default: Sequence[str]) -> list[str]:
-    """The wanted methods' keys; a name without "-published" stands for that variant where a table has only it."""
-    if wanted is None:
-        return list(default)
-    if wrong := unknown_methods(wanted):
-        raise ModelError(wrong)
-    published = {name: f"{name}-published" for name in wanted if name not in default}
-    return list(dict.fromkeys(published[name] if published.get(name) in default else name for name in wanted))
+def chosen_titles(
+    wanted: Sequence[str] | None, default: Sequence[str], only_here: Mapping[str, str] | None = None
+) -> list[str]:
+    """What a table calls the wanted methods; ``only_here`` names those that make sense in this table alone.
+
+    A name without "-published" stands for that variant where a table has only it.
+    """
+    only_here = only_here or {}
+    names = [*default, *only_here] if wanted is None else wanted
+    published = {name: f"{name}-published" for name in names if name not in default}
+    keys = [published[name] if published.get(name) in default else name for name in names]
+    titles = {**{key: method.title for key, method in PAPER_METHODS.items()}, **only_here}
+    return list(dict.fromkeys(titles[key] for key in keys if key in titles))
 
 
-def unknown_methods(wanted: Sequence[str]) -> str:
+def unknown_methods(wanted: Sequence[str], further: Iterable[str]) -> str:
     """Which of the wanted methods there are not, and which there are; empty if all are known."""
-    unknown = [name for name in wanted if name not in PAPER_METHODS]
-    return f"method {', '.join(unknown)} is unknown; choose from {', '.join(PAPER_METHODS)}" if unknown else ""
+    known = [*PAPER_METHODS, *further]
+    unknown = [name for name in wanted if name not in known]
+    return f"method {', '.join(unknown)} is unknown; choose from {', '.join(known)}" if unknown else ""

@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from bequec import __version__
@@ -134,21 +135,31 @@ def as_json(records: Sequence[Record]) -> list[dict[str, Any]]:
     return [{key: value for key, value in record._asdict().items() if key != "problem" or value} for record in records]
 
 
-def settings(options: Options, n_trials: int | None, seed: int) -> dict[str, Any]:
-    """What a run was made with: choices, machine and versions."""
+def settings(records: Sequence[Record], options: Options, seed: int) -> dict[str, Any]:
+    """What a table was made with: machine, versions and what was chosen, by the user or by default."""
     packages = ("numpy", "scipy", "scikit-learn")
     return {
         "bequec": __version__,
         "python": platform.python_version(),
-        "machine": f"{platform.machine()}, {platform.system()}, {os.cpu_count()} cores",
+        "machine": f"{_processor()}, {platform.system()}, {os.cpu_count()} cores",
         **{package: version(package) for package in packages},
         "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        "trials": n_trials,
+        "trials": max((record.trials for record in records), default=0),
         "seed": seed,
-        "sizes": options.sizes,
-        "methods": options.methods,
+        "rows": list(dict.fromkeys(record.row for record in records)),
+        "columns": list(dict.fromkeys(record.column for record in records)),
         "as_published": options.as_published,
     }
+
+
+def _processor() -> str:
+    """The processor's name where the system tells it, else its kind."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 IN_SHORT = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bequec.errors import BequecError, DataError
 from bequec.files import write_json, write_text
@@ -66,7 +66,7 @@ def reproduce(
                 raise
             found.missing.append(f"{name}: {reason}")
         else:
-            _write(folder, name, found.tables[name], trials, options, settings(options, n_trials, seed))
+            _write(folder, name, found.tables[name], trials, options, seed)
     return found
 
 
@@ -74,19 +74,19 @@ def wrong_choice(what: str, options: Options, n_trials: int | None) -> str:
     """What is wrong with a choice of table and options, before any work; empty if nothing is."""
     if what not in (*TABLES, *FIGURES, "all"):
         return f"there is no {what!r} in the paper; choose one of {', '.join((*TABLES, *FIGURES))}, or all"
-    if wrong := unknown_methods(options.methods or ()):
+    tables = [table for name, table in TABLES.items() if what in (name, "all")]
+    if wrong := unknown_methods(options.methods or (), [key for table in tables for key in table.only_here]):
         return wrong
-    heeded = frozenset[str]().union(*(table.heeds for name, table in TABLES.items() if what in (name, "all")))
+    heeded = frozenset[str]().union(*(table.heeds for table in tables))
     given = options.given | ({"trials"} if n_trials is not None else set())
     heeded |= set() if what in FIGURES else {"trials"}
     ignored = [f"--{name.replace('_', '-')}" for name in sorted(given - heeded)]
     return f"{', '.join(ignored)} changes nothing in {what}; leave it out" if ignored else ""
 
 
-def _write(
-    folder: Path, name: str, records: list[Record], trials: Trials, options: Options, used: dict[str, Any]
-) -> None:
+def _write(folder: Path, name: str, records: list[Record], trials: Trials, options: Options, seed: int) -> None:
     as_published = TABLES[name].is_as_published(options)
+    used = settings(records, options, seed)
     stem = f"table-{name}{'-as-published' if as_published else ''}"
     write_text(folder / f"{stem}.csv", csv_text(records))
     write_text(folder / f"{stem}.md", markdown_table(TABLES[name], records, as_published=as_published))

@@ -1,7 +1,7 @@
 """Runs a table's trials; what is finished is kept line by line, so that a run can be interrupted and resumed."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,10 @@ class Trials:
         self.path = folder / FILE
         self.done: dict[str, dict[str, Any]] = {}
         if self.path.exists():
-            text = self.path.read_text(encoding="utf-8")
+            try:
+                text = self.path.read_text(encoding="utf-8")
+            except UnicodeDecodeError as reason:
+                raise BequecError(f"{self.path} is not text ({reason}); delete it, or use another --out") from reason
             whole = text[: text.rfind("\n") + 1]
             if whole != text:  # a run was stopped while it wrote its last line
                 write_text(self.path, whole)
@@ -41,6 +44,10 @@ class Trials:
         trial = self.done.get(_key(which))
         return trial is not None and not trial.get("problem")
 
+    def finished(self, wanted: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Those of the wanted trials that are finished, or failed."""
+        return [self.done[_key(which)] for which in wanted if _key(which) in self.done]
+
     def by_cell(self, table: Table, options: Options) -> dict[Cell, list[dict[str, Any]]]:
         """All finished trials of a table, whichever run they are from; the table's own cells come first."""
         found: dict[Cell, list[dict[str, Any]]] = {cell: [] for cell in table.cells(options)}
@@ -53,32 +60,48 @@ class Trials:
 def run_table(
     table: Table, options: Options, n_trials: int | None, seed: int, trials: Trials, progress: Progress | None = None
 ) -> list[Record]:
-    """Measure what is missing and summarise every cell. A method that fails says why in its cell; the others go on."""
+    """Measure what is missing and summarise every cell. A method that fails says why in its cell; the others go on.
+
+    A cell whose data is not here says so; if none was ever measured, there is no table.
+    """
     n_trials = table.default_trials if n_trials is None else n_trials
-    work = [
-        (number, cell)
-        for number in range(n_trials)
-        for cell in table.cells(options)
-        if number < table.trials_of(cell, n_trials) and not table.why_not(cell)
-    ]
-    wanted: dict[Cell, list[dict[str, Any]]] = {cell: [] for cell in table.cells(options)}
-    for done, (number, cell) in enumerate(work):
+    cells = table.cells(options)
+    wanted = {
+        cell: [
+            {"table": _table_key(table, options), **cell._asdict(), "seed": seed + number}
+            for number in range(0 if table.why_not(cell) else table.trials_of(cell, n_trials))
+        ]
+        for cell in cells
+    }
+    # Trial by trial, so that all cells of a graph are measured while it is at hand.
+    work = [(cell, which) for cell in cells for which in wanted[cell] if not trials.succeeded(which)]
+    work.sort(key=lambda step: step[1]["seed"])
+    without_data: dict[Cell, str] = {}
+    for done, (cell, which) in enumerate(work):
         if progress is not None:
             progress(f"table {table.name}", done, len(work))
-        which = {"table": _table_key(table, options), **cell._asdict(), "seed": seed + number}
-        if not trials.succeeded(which):
-            trials.add({**which, **_measure(table, cell, seed + number, options)})
-        wanted[cell].append(trials.done[_key(which)])
+        if cell in without_data:
+            continue
+        try:
+            trials.add({**which, **_measure(table, cell, which["seed"], options)})
+        except DataError as reason:
+            if not any(trials.succeeded(trial) for others in wanted.values() for trial in others):
+                raise
+            without_data[cell] = f"data not here: {reason}"
     if progress is not None:
         progress(f"table {table.name}", len(work), len(work))
-    return [record for cell, finished in wanted.items() for record in summarise(table, cell, finished)]
+    return [
+        record
+        for cell in cells
+        for record in summarise(table, cell, trials.finished(wanted[cell]), without_data.get(cell, ""))
+    ]
 
 
 def _read(line: str, where: str) -> dict[str, Any]:
     try:
         trial = json.loads(line)
-        _key(trial)
-    except (ValueError, TypeError, KeyError) as reason:
+        _key(trial), trial["values"].items()
+    except (ValueError, TypeError, KeyError, AttributeError) as reason:
         raise BequecError(f"{where} is not a finished trial; delete that line, or use another --out") from reason
     return dict(trial)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bequec.learn.bequec import BeQuec
 from bequec.look.scores import mean_squared_error, rank_correlation, relative_error, subspace_distance
-from bequec.paper.methods import KEYS, PAPER_METHODS, PLANTED_METHODS, chosen_methods
+from bequec.paper.methods import KEYS, PLANTED_METHODS, chosen_titles
 from bequec.paper.table import Cell, Options, Table
 from bequec.plan.planning import plan_queries
 from bequec.plan.theory import separability_constant
@@ -78,8 +78,8 @@ class MembershipTable(Table):
     between: float = 0.1
 
     def cells(self, options: Options) -> list[Cell]:
-        methods = chosen_methods(options.methods, COMPARED)
-        return [Cell(str(n), PAPER_METHODS[key].title) for n in options.sizes or SIZES for key in methods]
+        titles = chosen_titles(options.methods, COMPARED)
+        return [Cell(str(n), title) for n in options.sizes or SIZES for title in titles]
 
     def measure(self, cell: Cell, seed: int, options: Options) -> dict[str, float]:
         del options

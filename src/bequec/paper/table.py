@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple
 
 LOWER_IS_BETTER = {"MSE", "RE", "Dist"}
+SIZES = {"N", "K"}  # these are right or wrong
 HIGHER_IS_BETTER = {"SRC", "ACC", "NMI"}
 
 
@@ -36,6 +37,7 @@ class Table(ABC):
     """A table: which cells it has, how one is measured, and what the paper prints."""
 
     heeds: ClassVar[frozenset[str]] = frozenset({"methods"})  # the options that change it
+    only_here: ClassVar[Mapping[str, str]] = {}  # methods that no other table has, with their titles
 
     name: str
     title: str
@@ -89,8 +91,10 @@ class Record(NamedTuple):
     @property
     def is_worse(self) -> bool:
         """Whether ours is worse than the printed figure by more than noise: the paper's own is taken to be as large."""
-        if self.ours is None or self.paper is None or self.metric not in LOWER_IS_BETTER | HIGHER_IS_BETTER:
+        if self.ours is None or self.paper is None or self.metric not in LOWER_IS_BETTER | HIGHER_IS_BETTER | SIZES:
             return False
+        if self.metric in SIZES:
+            return self.ours != self.paper
         if self.standard_error is None:  # one trial of a random cell says nothing about noise
             return False
         shortfall = self.ours - self.paper if self.metric in LOWER_IS_BETTER else self.paper - self.ours
@@ -98,11 +102,11 @@ class Record(NamedTuple):
         return shortfall > max(noise, abs(self.paper) * 5e-3)
 
 
-def summarise(table: Table, cell: Cell, trials: Sequence[Mapping[str, Any]]) -> list[Record]:
+def summarise(table: Table, cell: Cell, trials: Sequence[Mapping[str, Any]], without_data: str = "") -> list[Record]:
     """The records of one cell: mean, standard error of the mean and mean seconds of the trials that succeeded."""
-    problem = table.why_not(cell) or next((str(t["problem"]) for t in trials if t.get("problem")), "")
+    problem = table.why_not(cell) or without_data or next((str(t["problem"]) for t in trials if t.get("problem")), "")
     done = [t["values"] for t in trials if not t.get("problem")]
-    if done and problem:
+    if done and problem and not without_data:
         problem = f"{len(trials) - len(done)} of {len(trials)} trials failed: {problem}"
     printed = {metric: value for (row, column, metric), value in table.printed.items() if (row, column) == cell}
     # A cell that failed, and of which the paper prints nothing, still has the table's metrics.
