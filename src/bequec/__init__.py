@@ -53,11 +53,16 @@ __all__ = [
 ]
 
 
+_ROOMS = ("ask", "baselines", "datasets", "learn", "look", "plan", "simulate")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"bequec.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'bequec' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_ROOMS, "__version__"])

@@ -37,8 +37,15 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def check_target(path: Path) -> None:
+    """Find out before long work whether a file can be written there."""
+    if path.is_dir():
+        raise BequecError(f"{path} is a folder; name a file")
+    check_writable(next(parent for parent in path.absolute().parents if parent.exists()))
+
+
 def check_writable(folder: Path) -> None:
-    """Find out before long work whether its result can be kept in a study's folder."""
+    """Find out before long work whether its result can be kept in a folder."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass

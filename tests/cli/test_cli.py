@@ -413,7 +413,10 @@ def test_studies_are_not_overwritten_and_never_with_answers(capsys):
         (["look", "fresh", "--pictures", "gif"], 2, "'gif' is not one of 'svg', 'png', 'pdf'"),
         (["plan", "100", "-k", "3", "--pictures", "gif"], 2, "'gif' is not one of 'svg', 'png', 'pdf'"),
         (["ask", "fresh", "--answers", "a.csv", "--outside", "foo"], 2, "'foo' is not one of 'error', 'drop'"),
-        (["compare", "fresh", "--truth", "t.csv", "--methods", "foo"], 2, "--methods foo: unknown; choose from bequec"),
+        (["compare", "fresh", "--truth", "t.csv", "--methods", "foo"], 2, "method foo is unknown; choose from bequec"),
+        (["compare", "fresh", "--truth", "t.csv", "--methods", "kmeans-items"], 2, "clusters the items themselves"),
+        (["compare", "fresh", "--truth", "t.csv", "--csv", "fresh"], 1, "fresh is a folder; name a file"),
+        (["compare", "fresh", "--truth", "t.csv", "--picture", "x.gif"], 1, "cannot draw x.gif: pictures end in .svg"),
         (["plan", "ragged.csv", "-k", "2"], 1, "some rows have more fields than the header"),
         (["plan", "100", "-k", "3", "--pattern", "zigzag"], 2, "'zigzag' is not one of 'diagonal', 'random'"),
         (["plan", "100", "-k", "3", "--also", "1"], 2, "--also '1' is not a block"),
@@ -542,12 +545,15 @@ def test_a_warning_is_said_once_a_command(monkeypatch, capsys):
 
 
 def test_long_work_says_how_far_it_is_where_there_is_no_terminal(monkeypatch, capsys):
-    clock = iter([0.0, 30.0, 61.0, 61.0, 90.0, 125.0, 125.0])
+    clock = iter([0.0, 30.0, 61.0, 90.0, 125.0])
     monkeypatch.setattr("bequec.cli.say.time.monotonic", lambda: next(clock))
     with progress_bar() as show:
         for done in range(4):
             show("table 3", done, 9)
-    assert capsys.readouterr().err == "bequec: table 3: 1 of 9\nbequec: table 3: 3 of 9\n"
+    assert capsys.readouterr().err.splitlines() == [
+        "bequec: table 3: 1 of 9, about 5 min left",
+        "bequec: table 3: 3 of 9, about 4 min left",
+    ]
 
 
 @pytest.mark.parametrize("width", [30, 50, 200])
@@ -593,6 +599,35 @@ def test_compare_says_which_method_fits_a_study_best(photos, capsys, monkeypatch
     memberships.assign(name=names).replace(1.0, 2.0).to_csv("wrong.csv", index=False)
     assert bequec("compare", "colours", "--truth", "wrong.csv") == 1
     assert "sum to 2; they must be ≥ 0 and sum to 1" in capsys.readouterr().err
+    memberships.assign(name=names, red=-1.0, blu=2.0).to_csv("wrong.csv", index=False)
+    assert bequec("compare", "colours", "--truth", "wrong.csv") == 1
+    assert "are as low as -1; they must be ≥ 0 and sum to 1" in capsys.readouterr().err
+
+
+def test_compare_takes_a_truth_with_gaps_and_images_for_themselves(photos, capsys):
+    assert bequec("plan", "photos", "-k", 3, "--groups", 3, "--study", "colours") == 0
+    names = sorted(p.name for p in photos.glob("*.png"))
+    labels = ["NaN", "", *(name[:3] for name in names[2:])]
+    pd.DataFrame({"name": names, "label": labels}).to_csv("truth.csv", index=False)
+    assert bequec("ask", "colours", "--sheets", 5000) == 0
+    fill_sheets("colours/sheets", same_colour)
+    assert bequec("ask", "colours", "--answers", "colours/sheets") == 0
+    capsys.readouterr()
+    assert bequec("compare", "colours", "--truth", "truth.csv", "--methods", "spacl,kmeans-items", "--json") == 0
+    out, err = capsys.readouterr()
+    assert f"truth.csv labels {len(names) - 2} of {len(names)} items" in err
+    assert [(row["method"], row["ACC"]) for row in json.loads(out)] == [("spacl", 1.0), ("kmeans-items", 1.0)]
+    # Where nothing works the reasons are still told.
+    assert bequec("compare", "colours", "--truth", "truth.csv", "-k", 500, "--methods", "spacl", "--json") == 0
+    [row] = json.loads(capsys.readouterr().out)
+    assert "n_clusters=500 is more than the 60 nodes" in row["problem"]
+    memberships = pd.get_dummies(pd.Series([name[:3] for name in names])).astype(float).astype(object)
+    memberships.iloc[0] = ""
+    memberships.assign(name=names).to_csv("memberships.csv", index=False)
+    assert bequec("compare", "colours", "--truth", "memberships.csv", "--methods", "spacl", "--json") == 0
+    out, err = capsys.readouterr()
+    assert f"memberships.csv labels {len(names) - 1} of {len(names)} items" in err
+    assert json.loads(out)[0]["MSE"] < 0.01
 
 
 @pytest.mark.skipif(not os.environ.get("BEQUEC_DATA"), reason="BEQUEC_DATA is not set: the dogs' photos are not here")

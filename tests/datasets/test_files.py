@@ -36,12 +36,14 @@ def test_the_folder_of_the_environment_comes_first_then_the_cache(nowhere, monke
     cached = nowhere / "cache" / "coauthors" / "DBLP1_community.txt"
     cached.parent.mkdir(parents=True)
     cached.write_text("1 1 1.0\n", encoding="utf-8")
-    assert find_file("coauthors/DBLP1_community.txt") == cached
+    with pytest.warns(UserWarning, match=r"DBLP1_community.txt differs from the published coauthors/DBLP1_community"):
+        assert find_file("coauthors/DBLP1_community.txt") == cached
     given = nowhere / "mine" / "coauthors" / "DBLP1_community.txt"
     given.parent.mkdir(parents=True)
     given.write_text("1 1 1.0\n", encoding="utf-8")
     monkeypatch.setenv("BEQUEC_DATA", str(nowhere / "mine"))
-    assert find_file("coauthors/DBLP1_community.txt") == given
+    with pytest.warns(UserWarning, match="results are of this file"):
+        assert find_file("coauthors/DBLP1_community.txt") == given
 
 
 def test_what_is_nowhere_is_said_plainly(nowhere):
@@ -98,6 +100,14 @@ def test_a_file_with_the_wrong_content_is_refused_and_not_kept(published):
         find_files(list(files.registry()))
     assert not (files.cache_folder() / "dogs" / "images" / "5.jpg").exists()
     assert (files.cache_folder() / "dogs" / "images" / "0.jpg").exists()
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    for batch in (1, 2, 3):
+        (tmp_path / f"annotation_data_batch{batch}.mat").write_bytes(b"nonsense")
+    (tmp_path / "single_label_class_5_ground_truth.mat").write_bytes(b"nonsense")
+    with pytest.raises(DataError, match=r"annotation_data_batch1.mat is not the published MATLAB file"):
+        load_dogs(tmp_path)
 
 
 def test_every_file_with_an_address_has_a_hash():

@@ -72,6 +72,23 @@ def test_what_cannot_be_compared_is_refused(planted):
         compare(planted.answers, np.full(240, np.nan))
 
 
+def test_what_fit_takes_can_be_compared_and_a_plot_survives_failures():
+    truth = np.repeat([0, 1, 2], 20)
+    graph = (truth[:, None] == truth).astype(float)
+    table = compare(graph, truth, methods="spacl, kmeans-items", features=lambda: graph, random_state=0)
+    assert table[["method", "ACC"]].to_dict("list") == {"method": ["spacl", "kmeans-items"], "ACC": [1.0, 1.0]}
+    with pytest.warns(UserWarning, match="the truth has 3 clusters, 2 are looked for"):
+        two = compare(graph, np.eye(3)[truth], methods=["spacl"], n_clusters=2, random_state=0)
+    assert "MSE" not in two
+    with pytest.raises(ModelError, match="rows that are no memberships"):
+        compare(graph, 7 * np.eye(3)[truth])
+    with pytest.raises(ModelError, match="kmeans-items clusters the items themselves"):
+        compare(graph, truth, methods="kmeans-items")
+    failed = compare(graph, truth, methods=["spacl"], n_clusters=100)
+    assert "ACC" not in failed
+    assert plot_comparison(failed).axes[0].get_title() == "failed: spacl"
+
+
 def test_peak_memory_is_what_the_work_added():
     with Measured() as work:
         ballast = np.ones(30_000_000)

@@ -66,6 +66,12 @@ def test_importing_bequec_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
+def test_rooms_are_there_without_importing_them_by_name():
+    program = "import bequec; print(bequec.look.compare.__name__, bequec.baselines.SPACL.__name__, bequec.simulate)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("compare SPACL <module 'bequec.simulate'")
+
+
 def test_unknown_names_are_attribute_errors():
     with pytest.raises(AttributeError, match="module 'bequec' has no attribute 'BeQueck'"):
         _ = bequec.BeQueck

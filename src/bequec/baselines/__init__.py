@@ -53,3 +53,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'bequec.baselines' has no attribute {name!r}")
     return getattr(import_module(f"bequec.baselines.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

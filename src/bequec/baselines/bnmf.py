@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from bequec.ask.answers import Answers, FloatArray
@@ -12,6 +13,7 @@ from bequec.errors import ModelError
 
 SHAPE, RATE = 5.0, 2.0  # of the gamma prior on the precisions, as published
 DENSE_ABOVE = 0.03
+MOST_DENSE = 10_000  # nodes: 400 MB in single precision
 CELLS_AT_ONCE = 2**16  # what stays in a core's cache
 TINY = float(np.sqrt(np.finfo(float).eps))
 
@@ -112,7 +114,8 @@ def factorise(graph: sp.csr_array, n_clusters: int, rng: np.random.Generator, ma
     β_k = (N + a − 1) / (b + ½ Σ w_ik² + ½ Σ h_ik²); a zero of A adds nothing to A ⊘ W Hᵀ.
     """
     n = graph.shape[0]
-    step = _dense_step(graph.toarray()) if graph.nnz > DENSE_ABOVE * n * n else _sparse_step(graph)
+    is_dense = graph.nnz > DENSE_ABOVE * n * n and n <= MOST_DENSE
+    step = _dense_step(graph.astype(np.float32).toarray()) if is_dense else _sparse_step(graph)
     W, H = rng.random((n, n_clusters)), rng.random((n, n_clusters))
     beta = np.ones(n_clusters)
     n_iter = 0
@@ -140,9 +143,8 @@ def _sparse_step(A: sp.csr_array) -> Step:
     return step
 
 
-def _dense_step(A: FloatArray) -> Step:
+def _dense_step(A: npt.NDArray[np.float32]) -> Step:
     """The same where so many entries are not zero that plain arrays are faster, in single precision, row by row."""
-    single = A.astype(np.float32)
     n_rows = max(1, CELLS_AT_ONCE // len(A))
     ratio = np.empty((n_rows, len(A)), dtype=np.float32)
 
@@ -155,7 +157,7 @@ def _dense_step(A: FloatArray) -> Step:
             part = ratio[: len(mine[rows])]
             np.matmul(mine[rows], fitted, out=part)
             np.maximum(part, np.float32(TINY**2), out=part)
-            np.divide(single[rows], part, out=part)
+            np.divide(A[rows], part, out=part)
             pull[rows] = part @ columns
         return _update(factor, pull, other, beta)
 

@@ -27,7 +27,7 @@ class CorrelationClusters(GraphBaseline):
 
     Local search in the manner of Louvain: pivots (Ailon, Charikar & Newman, 2008), best moves of nodes, then of whole
     clusters, then merging down to K and best moves again; the best of several starts. The cost follows the yes answers
-    and the unanswered pairs: the "no" answers are group sums.
+    and the unanswered pairs, as the "no" answers are group sums, and the clusters that are found on the way.
 
     Parameters
     ----------

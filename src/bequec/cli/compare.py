@@ -2,11 +2,14 @@
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bequec.cli.say import progress_bar, say, say_json, say_table, warn
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def compare(
@@ -14,7 +17,9 @@ def compare(
     truth: Annotated[
         Path, typer.Option(help="The truth: a table with columns name and label, or name and one column per cluster.")
     ],
-    methods: Annotated[str | None, typer.Option(help="Only these, e.g. bequec,spacl,correlation.")] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Only these, e.g. bequec,spacl,correlation; kmeans-items where items are images.")
+    ] = None,
     clusters: Annotated[int | None, typer.Option("-k", "--clusters", min=2, help="Another number of clusters.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     csv: Annotated[Path | None, typer.Option(help="Also write the table as CSV.")] = None,
@@ -27,19 +32,26 @@ def compare(
 
     Example: bequec compare dogs --truth breeds.csv
     """
+    from bequec.baselines import load_pixels
     from bequec.cli.truth import read_truth
-    from bequec.files import whole_file
-    from bequec.look.comparison import METHODS
+    from bequec.errors import ModelError
+    from bequec.files import check_target, whole_file
+    from bequec.look.comparison import check_methods
     from bequec.look.comparison import compare as compare_methods
-    from bequec.look.plots import save_picture
+    from bequec.look.plots import check_picture, save_picture
     from bequec.look.plots.comparison import plot_comparison
     from bequec.study import Study
 
-    chosen = None if methods is None else [name.strip() for name in methods.split(",")]
-    unknown = [name for name in chosen or [] if name not in METHODS]
-    if unknown:
-        raise typer.BadParameter(f"--methods {unknown[0]}: unknown; choose from {', '.join(METHODS)}")
     opened = Study.open(study)
+    images = opened.images
+    try:
+        chosen = check_methods(methods, has_features=images is not None)
+    except ModelError as reason:
+        raise typer.BadParameter(f"--methods: {reason}") from reason
+    picture = picture or opened.path("pictures") / "compare.svg"
+    check_picture(picture)
+    for path in filter(None, (csv, picture)):
+        check_target(path)
     answers = opened.answers()
     with progress_bar() as show:
         table = compare_methods(
@@ -47,17 +59,23 @@ def compare(
             read_truth(truth, answers.plan),
             methods=chosen,
             n_clusters=opened.n_clusters if clusters is None else clusters,
+            features=None if images is None else lambda: load_pixels(images),
             random_state=seed,
             progress=show,
         )
+    if json:
+        say_json(table.astype(object).where(table.notna(), None).to_dict("records"))
+    else:
+        _say(table)
     if csv is not None:
         with whole_file(csv) as temporary:
             table.to_csv(temporary, index=False)
-    picture = picture or opened.path("pictures") / "compare.svg"
     save_picture(plot_comparison(table), picture)
-    if json:
-        say_json(table.astype(object).where(table.notna(), None).to_dict("records"))
-        return
+    if not json:
+        say(f"→ {picture}" + (f", {csv}" if csv is not None else ""))
+
+
+def _say(table: "pd.DataFrame") -> None:
     numbers = [column for column in table.columns if column not in ("method", "problem", "warning")]
     rows = [[row["method"], *(_told(column, row[column]) for column in numbers)] for _, row in table.iterrows()]
     heads = ["method", *numbers]
@@ -67,7 +85,6 @@ def compare(
     for method, warning in zip(table["method"], table["warning"], strict=True):
         if warning:
             warn(f"{method}: {warning}")
-    say(f"→ {picture}" + (f", {csv}" if csv is not None else ""))
 
 
 def _told(column: str, value: float) -> str:

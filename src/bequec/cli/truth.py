@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from bequec.plan.query_plan import QueryPlan
 
 
+UNKNOWN = ("", "nan")
+
+
 def read_truth(path: Path, plan: "QueryPlan") -> "npt.NDArray[Any]":
     """One label per node ("" where unknown), or one row of memberships per node (NaN where unknown)."""
     import numpy as np
@@ -26,8 +29,9 @@ def read_truth(path: Path, plan: "QueryPlan") -> "npt.NDArray[Any]":
             f"{path} has the columns {', '.join(table.columns)}; it needs name and label, or name and one column per "
             "cluster with the true memberships"
         )
-    if "label" in table:
-        table = table[table["label"].str.strip() != ""]
+    columns = ["label"] if "label" in table else others
+    known = ~table[columns].apply(lambda column: column.str.strip().str.lower().isin(UNKNOWN)).any(axis=1)
+    table = table[known]
     if len(table) < 2:
         raise StudyError(f"{path} labels {len(table)} items; label at least 2 to have a score")
     nodes = node_indices(table["name"], plan)
@@ -44,9 +48,11 @@ def read_truth(path: Path, plan: "QueryPlan") -> "npt.NDArray[Any]":
         memberships[nodes] = table[others].to_numpy(dtype=float)
     except ValueError as reason:
         raise StudyError(f"{path} has no column label, and its other columns are not numbers ({reason})") from reason
-    sums = memberships[nodes].sum(axis=1)
-    wrong = (np.abs(sums - 1) > 1e-3) | (memberships[nodes] < 0).any(axis=1)
+    sums, least = memberships[nodes].sum(axis=1), memberships[nodes].min(axis=1)
+    wrong = (np.abs(sums - 1) > 1e-3) | (least < 0)
     if wrong.any():
-        first = table["name"].to_numpy()[wrong][0]
-        raise StudyError(f"{path}: the memberships of {first} sum to {sums[wrong][0]:g}; they must be ≥ 0 and sum to 1")
+        first = int(np.flatnonzero(wrong)[0])
+        found = f"are as low as {least[first]:g}" if least[first] < 0 else f"sum to {sums[first]:g}"
+        name = table["name"].to_numpy()[first]
+        raise StudyError(f"{path}: the memberships of {name} {found}; they must be ≥ 0 and sum to 1")
     return memberships

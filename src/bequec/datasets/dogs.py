@@ -2,11 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.io import loadmat
+from scipy.io.matlab import MatReadError
 
 from bequec.ask.answers import Answers
 from bequec.ask.graph import ask_graph
@@ -46,11 +47,21 @@ def load_dogs(
         found = [_in_folder(Path(folder), name) for name in wanted]
     *batches, truth = found[: len(BATCHES) + 1]
     images = found[len(BATCHES) + 1 :]
-    graph = sum(loadmat(batch)["G"].astype(float) for batch in batches)
-    labels = loadmat(truth)["ground_truth"].ravel().astype(np.int64) - 1
+    graph = sum(_matrix(batch, "G", (N_DOGS, N_DOGS)).astype(float) for batch in batches)
+    labels = _matrix(truth, "ground_truth", (N_DOGS, 1)).ravel().astype(np.int64) - 1
     group_of = np.arange(N_DOGS) // (N_DOGS // N_GROUPS)
     plan = QueryPlan(group_of, diagonal_blocks(N_GROUPS), names)
     return Dogs(ask_graph(graph, plan), labels, images)
+
+
+def _matrix(path: Path, name: str, shape: tuple[int, int]) -> npt.NDArray[Any]:
+    try:
+        matrix = np.asarray(loadmat(path)[name])
+    except (MatReadError, ValueError, TypeError, KeyError, NotImplementedError, OSError) as reason:
+        raise DataError(f"{path} is not the published MATLAB file ({reason}); download it again") from reason
+    if matrix.shape not in (shape, shape[::-1]):
+        raise DataError(f"{path} holds {name} of shape {matrix.shape} instead of {shape}; download it again")
+    return matrix
 
 
 def _in_folder(folder: Path, name: str) -> Path:

@@ -1,6 +1,8 @@
 """Where data files come from: ``$BEQUEC_DATA``, then the user's cache, then their public home, checked by SHA-256."""
 
+import hashlib
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -25,6 +27,7 @@ def find_file(name: str) -> Path:
     """The path of a data file such as ``dogs/annotation_data_batch1.mat``, downloaded if it is nowhere here."""
     found = _find_here(name)
     if found is not None:
+        _warn_of_another(found, name)
         return found
     given = os.environ.get("BEQUEC_DATA")
     if name not in registry():
@@ -63,6 +66,14 @@ def _find_here(name: str) -> Path | None:
         return Path(given) / name
     cached = cache_folder() / name
     return cached if cached.is_file() else None
+
+
+@cache
+def _warn_of_another(path: Path, name: str) -> None:
+    """Say once that a file is not the published one: it may be cut off, or the user's own."""
+    published = registry().get(name, "").removeprefix("sha256:")
+    if published and hashlib.sha256(path.read_bytes()).hexdigest() != published:
+        warnings.warn(f"{path} differs from the published {name}; results are of this file", stacklevel=4)
 
 
 def cache_folder() -> Path:

@@ -50,3 +50,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'bequec.look' has no attribute {name!r}")
     return getattr(import_module(_HOMES.get(name, "bequec.look.scores")), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

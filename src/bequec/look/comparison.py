@@ -9,9 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from bequec.ask.answers import Answers
-from bequec.baselines import BASELINES
+from bequec.baselines import BASELINES, ItemKMeans
 from bequec.errors import ModelError
 from bequec.learn.bequec import BeQuec
+from bequec.learn.inputs import as_answers
 from bequec.look.measured import Measured
 from bequec.look.scores import score_labels, score_memberships
 
@@ -25,14 +26,16 @@ METHODS: dict[str, Maker] = {
     **BASELINES,
 }
 """Every method by name, as a maker ``(n_clusters, seed) -> estimator``."""
+ITEMS = "kmeans-items"
 
 
 def compare(
-    answers: Answers,
+    answers: Any,
     truth: npt.ArrayLike,
     *,
-    methods: Sequence[str] | None = None,
+    methods: str | Sequence[str] | None = None,
     n_clusters: int | None = None,
+    features: npt.ArrayLike | Callable[[], npt.ArrayLike] | None = None,
     random_state: int | None = None,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
@@ -40,13 +43,15 @@ def compare(
 
     Parameters
     ----------
-    answers : Answers
+    answers : Answers, or whatever ``fit`` takes
     truth : (n_nodes, K) true memberships, or (n_nodes,) labels
         A label of None, NaN or "" is unknown; such nodes are learned, but not scored.
     methods : names, optional
         Some of ``METHODS``; all by default.
     n_clusters : int, optional
         How many clusters to look for; by default as many as the truth has.
+    features : (n_nodes, n_features) array, or a function that gives it, optional
+        The items themselves, e.g. ``load_pixels(images)``: adds "kmeans-items", what is reached without any answer.
     random_state : int, optional
     progress : callable, optional
         Called as ``progress(what, done, total)``.
@@ -67,38 +72,52 @@ def compare(
     >>> table[["method", "ACC"]].to_dict("list")
     {'method': ['bequec-paper', 'spacl'], 'ACC': [1.0, 1.0]}
     """
-    names = check_methods(methods)
+    names = check_methods(methods, has_features=features is not None)
+    answers = as_answers(answers)
     truth = _check_truth(truth, answers)
-    if n_clusters is None:
-        n_clusters = truth.shape[1] if truth.ndim == 2 else len(set(truth[known_nodes(truth)].tolist()))
+    n_true = truth.shape[1] if truth.ndim == 2 else len(set(truth[known_nodes(truth)].tolist()))
+    n_clusters = n_true if n_clusters is None else n_clusters
+    if truth.ndim == 2 and n_true != n_clusters:
+        warnings.warn(
+            f"the truth has {n_true} clusters, {n_clusters} are looked for: labels are compared, but not memberships",
+            stacklevel=2,
+        )
     rows = []
     for done, name in enumerate(names):
         if progress is not None:
             progress("comparing methods", done, len(names))
-        rows.append({"method": name, **measure(METHODS[name], answers, truth, n_clusters, random_state)})
+        make, given = (_cluster_items, features) if name == ITEMS else (METHODS[name], answers)
+        rows.append({"method": name, **measure(make, given, truth, n_clusters, random_state)})
     if progress is not None:
         progress("comparing methods", len(names), len(names))
     scores = [name for name in ("MSE", "RE", "SRC", "ACC", "NMI") if any(name in row for row in rows)]
     return pd.DataFrame(rows, columns=["method", *scores, "seconds", "peak_mb", "problem", "warning"])
 
 
-def check_methods(methods: Sequence[str] | None) -> list[str]:
-    """The methods' names, all by default; unknown ones are refused."""
-    names = list(METHODS) if methods is None else [name.strip() for name in methods]
-    unknown = [name for name in names if name not in METHODS]
+def _cluster_items(n_clusters: int, seed: int | None) -> ItemKMeans:
+    return ItemKMeans(n_clusters, random_state=seed)
+
+
+def check_methods(methods: str | Sequence[str] | None, *, has_features: bool) -> list[str]:
+    """The methods' names, all by default, each once; unknown ones are refused."""
+    known = [*METHODS, ITEMS] if has_features else list(METHODS)
+    if methods is None:
+        return known
+    names = [name.strip() for name in (methods.split(",") if isinstance(methods, str) else methods)]
+    unknown = [name for name in names if name not in known]
+    if ITEMS in unknown:
+        raise ModelError(f"method {ITEMS} clusters the items themselves, of which nothing is known but answers")
     if unknown or not names:
-        raise ModelError(f"method {', '.join(unknown) or 'list'} is unknown; choose from {', '.join(METHODS)}")
-    return names
+        raise ModelError(f"method {', '.join(unknown) or 'list'} is unknown; choose from {', '.join(known)}")
+    return list(dict.fromkeys(names))
 
 
-def measure(
-    make: Maker, answers: Answers, truth: npt.NDArray[Any], n_clusters: int, seed: int | None
-) -> dict[str, Any]:
+def measure(make: Maker, given: Any, truth: npt.NDArray[Any], n_clusters: int, seed: int | None) -> dict[str, Any]:
     """One method's scores, seconds and peak memory; a method that fails says why and spares the others."""
     with warnings.catch_warnings(record=True) as doubts, Measured() as work:
         warnings.simplefilter("always", UserWarning)
         try:
-            model = make(n_clusters, seed).fit(answers)
+            model = make(n_clusters, seed).fit(given() if callable(given) else given)
             problem = ""
         except Exception as reason:  # whatever it is, it is this method's
             problem = str(reason) or type(reason).__name__
@@ -132,4 +151,8 @@ def _check_truth(truth: npt.ArrayLike, answers: Answers) -> npt.NDArray[Any]:
         )
     if known_nodes(truth).sum() < 2:
         raise ModelError(f"the truth of {known_nodes(truth).sum()} nodes is known; at least 2 are needed for a score")
+    if truth.ndim == 2:
+        rows = truth[known_nodes(truth)].astype(float)
+        if (rows < 0).any() or (np.abs(rows.sum(axis=1) - 1) > 1e-3).any():
+            raise ModelError("the truth has rows that are no memberships; they must be ≥ 0 and sum to 1")
     return truth

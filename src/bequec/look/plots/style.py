@@ -47,12 +47,17 @@ def label(axes: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
     axes.set_title(title, color=INK, fontsize=10)
 
 
+def check_picture(path: str | os.PathLike[str]) -> str:
+    """A picture's format by its file's ending, before any work."""
+    kind = Path(path).suffix.lower().lstrip(".")
+    if kind not in FORMATS:
+        raise BequecError(f"cannot draw {Path(path).name}: pictures end in .{', .'.join(FORMATS)}")
+    return kind
+
+
 def save_picture(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write SVG, PNG or PDF, by the file's ending, whole or not at all."""
-    path = Path(path)
-    kind = path.suffix.lower().lstrip(".")
-    if kind not in FORMATS:
-        raise BequecError(f"cannot draw {path.name}: pictures end in .{', .'.join(FORMATS)}")
+    kind = check_picture(path)
     with whole_file(path) as temporary, mpl.rc_context(_SVG):
         figure.savefig(temporary, format=kind, dpi=160, metadata=_no_date(kind))
 
