@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import dirichlet
 from sklearn.exceptions import ConvergenceWarning
 
-from bequec import Answers, BeQuec, ModelError, QueryPlan, match_clusters, plan_queries
+from bequec import Answers, BeQuec, ModelError, QueryPlan, ask_graph, match_clusters, plan_queries
 from bequec.learn.atoms import Atoms
 from bequec.learn.cavity import Belief, log_predictive, node_potentials, pair_sums, update_interactions
 from bequec.learn.dense_blocks import DenseBlocks, yes_product
@@ -279,6 +279,16 @@ def test_weighted_sums_count_every_pair_with_its_weight(small, scale, kind, rng)
     gram, right = weighted_sums(answers, lambda Q: answers.yes @ Q, DenseBlocks(answers), Q, S)
     assert_allclose(full(gram, 3), np.einsum("ij,ja,jb->iab", w, Q, Q), rtol=1e-5, atol=1e-5)
     assert_allclose(right, (w * A) @ Q, rtol=1e-5, atol=1e-5)
+
+
+def test_where_degrees_differ_rows_are_read_by_their_direction(rng):
+    """Hubs have forty times the yes of others: read by its length, a row says how well connected a node is."""
+    truth, pull = rng.integers(3, size=900), 1 + rng.pareto(2.5, 900)
+    p = np.where(truth[:, None] == truth, 1.0, 0.1) * np.outer(pull, pull)
+    above = np.triu(rng.random((900, 900)) < 40 * 900 * p / p.sum(), k=1)
+    answers = ask_graph((above + above.T).astype(float), plan_queries(900, 3, n_groups=3, random_state=0))
+    model = BeQuec(3, refine="subspace", random_state=0).fit(answers)
+    assert accuracy(model.labels_, truth) > 0.98
 
 
 def test_rough_windows_show_what_exact_ones_do(rng):
