@@ -31,7 +31,13 @@ from bequec.learn.tilted_gamma import TiltedGamma
 from bequec.learn.wide_stitching import tree_ties
 from bequec.learn.windows import rough_window_svd, window_svd
 from bequec.look import accuracy, mean_squared_error, subspace_distance
-from bequec.simulate import draw_answers, draw_interactions, expected_answers, simulate_mixed_memberships
+from bequec.simulate import (
+    draw_answers,
+    draw_interactions,
+    expected_answers,
+    simulate_clusters,
+    simulate_mixed_memberships,
+)
 
 
 @pytest.fixture
@@ -279,6 +285,14 @@ def test_weighted_sums_count_every_pair_with_its_weight(small, scale, kind, rng)
     gram, right = weighted_sums(answers, lambda Q: answers.yes @ Q, DenseBlocks(answers), Q, S)
     assert_allclose(full(gram, 3), np.einsum("ij,ja,jb->iab", w, Q, Q), rtol=1e-5, atol=1e-5)
     assert_allclose(right, (w * A) @ Q, rtol=1e-5, atol=1e-5)
+
+
+def test_with_six_yes_a_node_the_posterior_keeps_what_its_start_shows():
+    """Annealing melts so little for good."""
+    plan = plan_queries(1200, 4, n_groups=4, random_state=0)
+    planted = simulate_clusters(plan, 4, average_degree=6, random_state=0)
+    model = BeQuec(4, random_state=0).fit(planted.answers)
+    assert accuracy(model.labels_, planted.memberships.argmax(axis=1)) > 0.93
 
 
 def test_where_degrees_differ_rows_are_read_by_their_direction(rng):

@@ -22,6 +22,7 @@ from bequec.learn.task import State, Task
 
 ANNEALING, COLD = np.linspace(0.2, 1.0, 15), np.ones(6)  # the sharpness of a start's plain iterations
 CAVITY = 10  # cavity iterations of a start
+FEW_YES = 30  # a node
 SETTLING, ALMOST_SETTLED = 40, 5e-4  # most cavity iterations before runs are compared, and when to stop earlier
 TO_SCORE = 8  # iterations with many atoms before a score counts
 RACE, RACE_CAVITY = np.array([0.6, 0.8, 1.0, 1.0]), 4  # the few iterations that tell good moves from bad ones
@@ -142,12 +143,12 @@ def random_corners(points: FloatArray, n_clusters: int, rng: np.random.Generator
 def search(task: Task, blocks: DenseBlocks, starts: list[FloatArray]) -> Run:
     """The best of several starts after plain and cavity iterations with few atoms.
 
-    Low sharpness helps a start out of a wrong basin. With many clusters it also helps out of the right one, so that the
-    first start is then run without it, too.
+    Low sharpness helps a start out of a wrong basin. With many clusters, or few yes a node, it also helps out of the
+    right one, so that the first start is then run without it, too.
     """
     seed = int(task.rng.integers(2**31))
     courses = [(start, ANNEALING) for start in starts]
-    if task.n_clusters > SMALLEST_FACE:
+    if task.n_clusters > SMALLEST_FACE or task.answers.yes.nnz < FEW_YES * task.answers.plan.n_nodes:
         courses.insert(0, (starts[0], COLD))
 
     def run(course: tuple[FloatArray, FloatArray]) -> Run:

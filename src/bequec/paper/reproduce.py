@@ -99,8 +99,7 @@ def _write(folder: Path, name: str, records: list[Record], trials: Trials, optio
             measured = with_a_trial(everything)
             if measured:
                 sections.append(markdown_table(table, measured, as_published=as_published))
-            if not as_published:
-                is_complete = is_complete and all(record.trials or record.problem for record in everything)
+            is_complete = is_complete and all(record.trials or record.problem for record in everything)
     write_text(folder / "paper.md", page(sections, used, is_complete=is_complete))
 
 
