@@ -169,8 +169,8 @@ IN_SHORT = (
     "that was asked, both sort every dog, and on the networks the three are level. On planted graphs CD-MVSI and, with "
     "unequal clusters, CD-BNMF come near their printed figures with that program's settings; with equal ones GeoNMF "
     "does far better than printed up to N = 8000. Of what bequec adds, the errors of both refinements are below every "
-    "printed figure on planted graphs, and on the networks the subspace refinement has smaller errors than any other "
-    "method, though far from good ones.\n\n"
+    "printed figure on planted graphs, and on the networks the subspace refinement has a smaller MSE than any other "
+    "method, though far from a good one.\n\n"
 )
 
 
