@@ -4,11 +4,13 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench paper format clean
+OLDEST := .venv-oldest/bin
+.PHONY: help demo test oldest check bench paper format clean
 
 help:
 	@echo "make demo    the whole journey on 900 handwritten digits, offline, ending in a report"
 	@echo "make test    lint, types, import order and all tests"
+	@echo "make oldest  the tests with the oldest versions of what bequec needs"
 	@echo "make check   only lint, types and import order"
 	@echo "make bench   time and peak memory of fit for growing graphs"
 	@echo "make paper   every table of the paper, 20 trials: many hours, can be stopped and resumed"
@@ -30,6 +32,18 @@ demo: .venv/ready
 
 test: check
 	$(BIN)/python -m pytest --numprocesses=2
+
+# Each lower bound of pyproject.toml as an exact version, so that none of them is a mere claim.
+.venv-oldest/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-oldest
+	$(OLDEST)/python -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+		print('\n'.join(p['dependencies'] + p['optional-dependencies']['dev']).replace('>=', '=='))" > .venv-oldest/constraints.txt
+	$(OLDEST)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint .venv-oldest/constraints.txt --editable ".[dev]"
+	@touch $@
+
+oldest: .venv-oldest/ready
+	$(OLDEST)/python -m pytest --numprocesses=2
 
 check: .venv/ready-dev
 	$(BIN)/ruff format --check .
@@ -54,4 +68,4 @@ format: .venv/ready-dev
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-oldest .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

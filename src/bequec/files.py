@@ -82,7 +82,7 @@ def write_json(path: str | os.PathLike[str], value: object) -> None:
 
 
 def read_json(path: str | os.PathLike[str], *, kind: str, version: int, error: type[BequecError]) -> Any:
-    """Read a JSON file that says ``{"format": kind, "version": version, ...}``."""
+    """Read a JSON file that says ``{"format": kind, "version": ...}``, of this version or an earlier one."""
     try:
         value = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as reason:
@@ -96,12 +96,13 @@ def read_json(path: str | os.PathLike[str], *, kind: str, version: int, error: t
 def check_header(
     header: object, path: str | os.PathLike[str], *, kind: str, version: int, error: type[BequecError]
 ) -> None:
-    """Refuse a file of another kind or of a version that this release cannot read."""
+    """Refuse a file of another kind or of a later version than ``version``, the newest that this release reads."""
     if not isinstance(header, dict) or header.get("format") != kind:
         found = header.get("format") if isinstance(header, dict) else type(header).__name__
         raise error(f"{path} is not a {kind} file (its format is {found!r}); give the right file")
-    if header.get("version") != version:
+    found = header.get("version")
+    if not isinstance(found, int) or not 1 <= found <= version:
         raise error(
-            f"{path} has version {header.get('version')!r} of the {kind} format, this bequec reads {version}; "
+            f"{path} has version {found!r} of the {kind} format, this bequec reads up to {version}; "
             "update bequec or write the file again"
         )

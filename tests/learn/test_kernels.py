@@ -13,6 +13,7 @@ from bequec import Answers, ModelError, match_clusters, plan_queries
 from bequec.learn.anchors import scale_groups_to_corners, successive_projection
 from bequec.learn.growing import solve_rows
 from bequec.learn.interactions import least_squares_interactions
+from bequec.learn.krylov import krylov_eigenvectors, random_block
 from bequec.learn.parallel import Mapper
 from bequec.learn.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.stitching import stitch
@@ -32,29 +33,92 @@ def test_top_svd_is_the_svd(rng, shape):
 
 
 def test_top_svd_spans_an_exactly_low_rank_range_to_machine_precision(rng):
-    """Although ARPACK squares the condition number, here 10⁵."""
-    left = np.linalg.qr(rng.standard_normal((500, 4)))[0]
-    right = np.linalg.qr(rng.standard_normal((300, 4)))[0]
-    matrix = sp.csr_array(left @ np.diag([1, 1e-2, 1e-4, 1e-5]) @ right.T)
-    found, _, _ = top_svd(matrix, 4, rng.standard_normal(300))
-    assert np.linalg.norm(found - left @ (left.T @ found)) < 1e-10
+    """Although the Gram matrix squares the condition number, here 10⁵."""
+    left = np.linalg.qr(rng.standard_normal((900, 4)))[0]
+    right = np.linalg.qr(rng.standard_normal((700, 4)))[0]
+    for n, m in [(500, 300), (900, 700)]:
+        matrix = sp.csr_array(left[:n] @ np.diag([1, 1e-2, 1e-4, 1e-5]) @ right[:m].T)
+        found, _, _ = top_svd(matrix, 4, rng.standard_normal(m))
+        expected = np.linalg.qr(left[:n])[0]
+        assert np.linalg.norm(found - expected @ (expected.T @ found)) < 1e-10
 
 
-def test_top_svd_of_scattered_answers_is_found_where_arpack_gives_up():
-    """72 yes among 80,000 pairs: equal singular values leave ARPACK without shifts, an error of its own."""
-    rng = np.random.default_rng(462)
-    n_yes = int(rng.integers(30, 95))
-    places = rng.integers(0, 400, n_yes), rng.integers(0, 200, n_yes)
-    matrix = sp.csr_array(sp.coo_array((np.ones(n_yes), places), shape=(400, 200)))
-    start = np.random.default_rng(0).standard_normal(200)
-    _, values, _ = top_svd(matrix, 11, start)
-    assert_allclose(values, np.linalg.svd(matrix.toarray(), compute_uv=False)[:11])
+def scattered_yes(seed, shape, n_yes):
+    """A structureless sparse 0/1 block: single ones, and now and then two or three in a row."""
+    rng = np.random.default_rng(seed)
+    places = rng.integers(0, shape[0], n_yes), rng.integers(0, shape[1], n_yes)
+    matrix = sp.csr_array(sp.coo_array((np.ones(n_yes), places), shape=shape))
+    matrix.data[:] = 1.0
+    return matrix
+
+
+@pytest.fixture
+def always_iterated(monkeypatch):
+    """Blocks that LAPACK would take go to the iteration, too."""
+    monkeypatch.setattr("bequec.learn.krylov.SMALL", 0)
+    monkeypatch.setattr("bequec.learn.krylov.MAX_BLOCKS", 4)
+
+
+def check_against_lapack(matrix, rank, rtol=1e-8):
+    left, values, right = top_svd(matrix, rank, np.ones(min(matrix.shape)))
+    expected = np.linalg.svd(matrix.toarray(), compute_uv=False)
+    assert_allclose(values, expected[:rank], atol=rtol * expected[0])
+    assert_allclose(left.T @ left, np.eye(rank), atol=1e-9)
+    assert_allclose(right.T @ right, np.eye(rank), atol=1e-9)
+    assert_allclose(matrix @ right, left * values, atol=1e-9 * expected[0])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_repeated_singular_values_of_scattered_answers_are_all_found(seed):
+    """An iteration from one vector found 1.31 where √2 stands six times."""
+    check_against_lapack(scattered_yes(seed, (400, 200), 30 + 4 * seed), 3 + seed % 10)
+
+
+@pytest.mark.usefixtures("always_iterated")
+@pytest.mark.parametrize("seed", range(20))
+def test_the_iteration_finds_repeated_singular_values_too(seed):
+    check_against_lapack(scattered_yes(seed, (400, 200), 30 + 4 * seed), 3 + seed % 10)
+
+
+@pytest.mark.parametrize("shape", [(1500, 700), (700, 1500)])
+def test_repeated_singular_values_of_a_large_block_are_all_found(shape):
+    check_against_lapack(scattered_yes(5, shape, 500), 12)
+
+
+@pytest.mark.usefixtures("always_iterated")
+def test_top_svd_of_a_flat_spectrum(rng):
+    """All singular values equal, and then all of them within a tenth: nothing stands out."""
+    turn = np.linalg.qr(rng.standard_normal((300, 300)))[0]
+    check_against_lapack(sp.csr_array(turn[:, :220]), 6)
+    check_against_lapack(sp.csr_array(turn[:, :220] * np.linspace(1, 0.9, 220)), 6)
+
+
+def test_rough_values_are_right_to_three_digits_and_the_others_exact(rng):
+    matrix = sp.random_array((1400, 700), density=0.02, rng=rng, format="csr")
+    matrix = matrix + sp.csr_array(np.outer(rng.random(1400), rng.random(700)) > 0.7)
+    _, values, _ = top_svd(matrix, 7, n_rough=6)
+    expected = np.linalg.svd(matrix.toarray(), compute_uv=False)[:7]
+    assert_allclose(values[:1], expected[:1], rtol=1e-10)
+    assert_allclose(values, expected, rtol=2e-3)
+
+
+@pytest.mark.parametrize("by", ["value", "magnitude"])
+def test_the_iteration_finds_repeated_eigenvalues_of_a_graph_in_many_pieces(rng, by):
+    """A graph of 300 separate triangles and 200 separate edges: eigenvalues 2 and ±1, hundreds of times."""
+    triangle, edge = np.ones((3, 3)) - np.eye(3), np.ones((2, 2)) - np.eye(2)
+    graph = sp.block_diag([triangle] * 300 + [edge] * 200, format="csr")
+    mixed = rng.permutation(graph.shape[0])
+    graph = sp.csr_array(graph[mixed][:, mixed])
+    values, vectors = krylov_eigenvectors(lambda x: graph @ x, random_block(len(mixed), 8), 8, by)
+    assert_allclose(values, 2.0)
+    assert_allclose(graph @ vectors, 2 * vectors, atol=1e-9)
+    assert_allclose(vectors.T @ vectors, np.eye(8), atol=1e-9)
 
 
 def test_top_svd_of_an_empty_block_is_zero(rng):
-    left, values, _ = top_svd(sp.csr_array((200, 150)), 3, rng.standard_normal(200))
-    assert not left.any()
-    assert not values.any()
+    for shape in [(200, 150), (900, 800)]:
+        _, values, _ = top_svd(sp.csr_array(shape), 3, rng.standard_normal(800))
+        assert not values.any()
 
 
 def test_stitch_expresses_the_new_group_in_known_coordinates(rng):

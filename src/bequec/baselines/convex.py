@@ -108,7 +108,7 @@ class ConvexOpt(GraphBaseline):
                 "is cheaper than any cluster; use a larger penalty"
             )
         graph = sp.csr_array(optimum.low_rank[np.ix_(linked, linked)])
-        labels = best_k_means(laplacian_coordinates(graph, K, rng, normalised=True), K, rng)
+        labels = best_k_means(laplacian_coordinates(graph, K, normalised=True), K, rng)
         memberships = np.empty((len(values), K))
         memberships[linked] = hard_memberships(labels, K)
         memberships[~linked] = most_yes(values[~linked][:, linked], known[~linked][:, linked], memberships[linked])

@@ -57,7 +57,7 @@ class GeoNMF(WindowedBaseline):
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         """Θ = Y Y_P⁻¹ with Y = V E^{1/2}; the pure nodes P are the longest rows of X = D^{-1/2} Y."""
         K = int(self.n_clusters)
-        E, V = leading_eigenvectors(window, K, rng)
+        E, V = leading_eigenvectors(window, K)
         Y = V * np.sqrt(np.maximum(E, 0.0))
         degrees = np.asarray(window.sum(axis=1)).ravel()
         X = Y / np.sqrt(degrees)[:, None]

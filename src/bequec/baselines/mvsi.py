@@ -66,7 +66,7 @@ class MinimumVolume(WindowedBaseline):
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         K = int(self.n_clusters)
         if self.coordinates == "eigenvectors":
-            _, points = leading_eigenvectors(window, K, rng, by="magnitude")
+            _, points = leading_eigenvectors(window, K, by="magnitude")
         elif self.coordinates == "landmarks":
             points = shared_neighbours(window, rng.choice(window.shape[0], K - 1, replace=False))
         else:

@@ -58,7 +58,7 @@ class SPACL(WindowedBaseline):
 
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         """Θ = V V_P⁻¹ with V the top eigenvectors by magnitude and P the pure nodes."""
-        _, V = leading_eigenvectors(window, int(self.n_clusters), rng, by="magnitude")
+        _, V = leading_eigenvectors(window, int(self.n_clusters), by="magnitude")
         lonely = lonely_rows(V, self.n_neighbours, self.quantile, self.pruned_share)
         if np.linalg.matrix_rank(V[~lonely]) < V.shape[1]:  # sparse windows: some direction is of lonely rows only
             lonely[:] = False

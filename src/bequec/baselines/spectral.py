@@ -45,26 +45,26 @@ class SpectralClusters(WindowedBaseline):
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         K = int(self.n_clusters)
         coordinates = laplacian_coordinates(
-            window, K, rng, normalised=self.normalised, largest=self.as_published and not self.normalised
+            window, K, normalised=self.normalised, largest=self.as_published and not self.normalised
         )
         k_means = last_k_means if self.as_published else best_k_means
         return hard_memberships(k_means(coordinates, K, rng), K)
 
 
 def laplacian_coordinates(
-    graph: sp.csr_array, n_clusters: int, rng: np.random.Generator, *, normalised: bool, largest: bool = False
+    graph: sp.csr_array, n_clusters: int, *, normalised: bool, largest: bool = False
 ) -> FloatArray:
     """Eigenvectors of the K smallest (or ``largest``) eigenvalues of D − A, or of D⁻¹(D − A) if ``normalised``.
 
-    The smallest eigenvalues of a matrix that lies in [0, c] are the largest of c I minus it, which ARPACK finds
+    The smallest eigenvalues of a matrix that lies in [0, c] are the largest of c I minus it, which the iteration finds
     without factorising anything: D^{-1/2} A D^{-1/2} when normalised, A + max(d) I − D when not.
     """
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     if normalised:
         scale = sp.diags_array(1.0 / np.sqrt(degrees))
-        _, vectors = leading_eigenvectors((scale @ graph @ scale).tocsr(), n_clusters, rng)
+        _, vectors = leading_eigenvectors((scale @ graph @ scale).tocsr(), n_clusters)
         return np.asarray(vectors / np.sqrt(degrees)[:, None])
     laplacian = (sp.diags_array(degrees) - graph).tocsr()
     turned = laplacian if largest else (degrees.max() * sp.eye_array(len(degrees)) - laplacian).tocsr()
-    _, vectors = leading_eigenvectors(turned, n_clusters, rng)
+    _, vectors = leading_eigenvectors(turned, n_clusters)
     return vectors

@@ -49,8 +49,9 @@ def window_svd(
             left, values, right = improved_svd(filled, right)
         diagonal = np.clip((left[at_row] * values * right[at_column]).sum(axis=1), 0.0, 1.0)
         filled = window + sp.csr_array((diagonal, (at_row, at_column)), shape=window.shape)
-    # Values beyond K lie close together and take ARPACK longest: only the last SVD looks for them.
-    left, values, right = top_svd(filled, min(rank + more, *window.shape), start)
+    # Only the last SVD looks for values beyond K: they lie close together and take longest.
+    more = min(more, min(window.shape) - rank)
+    left, values, right = top_svd(filled, rank + more, start, n_rough=more)
     shown = _shown(values[:rank])
     return left[:, :rank] * shown, values, right[:, :rank] * shown
 
