@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize, nnls
 
-from bequec import Answers, ModelError, match_clusters, plan_queries
+from bequec import Answers, ModelError, ask_graph, match_clusters, plan_queries
 from bequec.learn.anchors import scale_groups_to_corners, successive_projection
 from bequec.learn.growing import solve_rows
 from bequec.learn.interactions import least_squares_interactions
@@ -19,6 +19,7 @@ from bequec.learn.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.stitching import stitch
 from bequec.learn.stitching_order import Stitch, stitching_order
 from bequec.learn.top_svd import top_svd
+from bequec.learn.windows import window_svd
 from bequec.simulate import draw_interactions
 
 
@@ -105,7 +106,7 @@ def test_rough_values_are_right_to_three_digits_and_the_others_exact(rng):
 @pytest.mark.parametrize("by", ["value", "magnitude"])
 def test_the_iteration_finds_repeated_eigenvalues_of_a_graph_in_many_pieces(rng, by):
     """A graph of 300 separate triangles and 200 separate edges: eigenvalues 2 and ±1, hundreds of times."""
-    triangle, edge = np.ones((3, 3)) - np.eye(3), np.ones((2, 2)) - np.eye(2)
+    triangle, edge = (sp.csr_array(np.ones((n, n)) - np.eye(n)) for n in (3, 2))
     graph = sp.block_diag([triangle] * 300 + [edge] * 200, format="csr")
     mixed = rng.permutation(graph.shape[0])
     graph = sp.csr_array(graph[mixed][:, mixed])
@@ -119,6 +120,16 @@ def test_top_svd_of_an_empty_block_is_zero(rng):
     for shape in [(200, 150), (900, 800)]:
         _, values, _ = top_svd(sp.csr_array(shape), 3, rng.standard_normal(800))
         assert not values.any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_directions_of_the_imputed_diagonal_alone_are_not_shown(seed):
+    """Where all answers are yes there is one direction; the diagonal's repeated singular values are no others."""
+    plan = plan_queries(400, 5, n_groups=10, random_state=seed)
+    graph = sp.csr_array(np.ones((400, 400)) - np.eye(400))
+    left, _, right = window_svd(ask_graph(graph, plan), [0, 1], [0], 5, np.random.default_rng(seed).random(400))
+    assert np.count_nonzero(left.any(axis=0)) == 1
+    assert np.count_nonzero(right.any(axis=0)) == 1
 
 
 def test_stitch_expresses_the_new_group_in_known_coordinates(rng):

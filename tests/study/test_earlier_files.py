@@ -14,8 +14,8 @@ from bequec.study import Study
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 VERSIONS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
-# How far memberships may move: Algorithm 1 is exact algebra, the others are iterations that may be improved.
-MAY_MOVE = {"paper": 1e-6, "subspace": 0.01, "posterior": 0.02}
+# How far memberships may move as the methods are improved; Algorithm 1 only by how it imputes the diagonal.
+MAY_MOVE = {"paper": 2e-3, "subspace": 0.01, "posterior": 0.02}
 
 
 @pytest.fixture(params=VERSIONS)

@@ -36,19 +36,21 @@ def window_svd(
     """Top SVD of the window of all row groups by all column groups, with ``more`` singular values than ``rank``.
 
     The diagonal is unobserved unless it was given: a zero there would be a bias, not an answer, so it is
-    imputed from the rank-K fit itself, in three rounds of (SVD, refill, clipped to probabilities).
+    imputed from the rank-K fit itself, in three rounds of (SVD, refill, clipped to probabilities). It starts from each
+    node's mean answer: zeros would be directions of their own, one for every node and all of the same size.
     """
     window = _window(answers, rows, columns)
     at_row, at_column = _diagonal_positions(answers, rows, columns)
     n_rounds = IMPUTATION_ROUNDS if len(at_row) and not answers.diagonal else 0
     filled = window
+    if n_rounds:
+        filled = _with_diagonal(window, at_row, at_column, window.sum(axis=1)[at_row] / max(window.shape[1] - 1, 1))
     for done in range(n_rounds):
         if done == 0:
             left, values, right = top_svd(filled, rank, start)
         else:  # only the diagonal has changed
             left, values, right = improved_svd(filled, right)
-        diagonal = np.clip((left[at_row] * values * right[at_column]).sum(axis=1), 0.0, 1.0)
-        filled = window + sp.csr_array((diagonal, (at_row, at_column)), shape=window.shape)
+        filled = _with_diagonal(window, at_row, at_column, (left[at_row] * values * right[at_column]).sum(axis=1))
     # Only the last SVD looks for values beyond K: they lie close together and take longest.
     more = min(more, min(window.shape) - rank)
     left, values, right = top_svd(filled, rank + more, start, n_rough=more)
@@ -85,6 +87,11 @@ def rough_window_svd(
 
 def _window(answers: Answers, rows: Sequence[int], columns: Sequence[int]) -> sp.csr_array:
     return sp.block_array([[answered_block(answers, l, m) for m in columns] for l in rows], format="csr")
+
+
+def _with_diagonal(window: sp.csr_array, at_row: IntArray, at_column: IntArray, diagonal: FloatArray) -> sp.csr_array:
+    """The window with an imputed diagonal, clipped to probabilities."""
+    return window + sp.csr_array((np.clip(diagonal, 0.0, 1.0), (at_row, at_column)), shape=window.shape)
 
 
 def _shown(values: FloatArray) -> BoolArray:
