@@ -57,7 +57,7 @@ def load_dogs(
 def _matrix(path: Path, name: str, shape: tuple[int, int]) -> npt.NDArray[Any]:
     try:
         matrix = np.asarray(loadmat(path)[name])
-    except (MatReadError, ValueError, TypeError, KeyError, NotImplementedError, OSError) as reason:
+    except (MatReadError, ValueError, TypeError, LookupError, NotImplementedError, OSError) as reason:
         raise DataError(f"{path} is not the published MATLAB file ({reason}); download it again") from reason
     if matrix.shape not in (shape, shape[::-1]):
         raise DataError(f"{path} holds {name} of shape {matrix.shape} instead of {shape}; download it again")
