@@ -58,7 +58,8 @@ def sides_of_cuts(plan: QueryPlan) -> list[BoolArray]:
     """For each edge of a spanning tree of the asked blocks, the groups on its smaller side."""
     l, m = plan.blocks[plan.blocks[:, 0] != plan.blocks[:, 1]].T
     heaviest_first = -(plan.sizes[l] * plan.sizes[m]).astype(float)
-    tree = minimum_spanning_tree(sp.csr_array((heaviest_first, (l, m)), shape=plan.asked.shape)).tocoo()
+    ends = l.astype(np.int32), m.astype(np.int32)  # older scipy grows spanning trees from 32-bit indices only
+    tree = minimum_spanning_tree(sp.csr_array((heaviest_first, ends), shape=plan.asked.shape)).tocoo()
     sides = []
     for edge in range(tree.nnz):
         kept: IntArray = np.flatnonzero(np.arange(tree.nnz) != edge)

@@ -74,7 +74,9 @@ def cheapest_spanning_blocks(cost: FloatArray) -> list[Block]:
     rank = np.empty(len(prices))
     rank[np.argsort(prices, kind="stable")] = np.arange(1, len(prices) + 1)
     apart = rows != columns
-    graph = sp.csr_array((rank[apart], (rows[apart], columns[apart])), shape=cost.shape)
+    # Older scipy grows spanning trees from 32-bit indices only.
+    ends = rows[apart].astype(np.int32), columns[apart].astype(np.int32)
+    graph = sp.csr_array((rank[apart], ends), shape=cost.shape)
     tree = minimum_spanning_tree(graph).tocoo()
     component, side = two_sides(tree)
     closes_odd_cycle = (component[rows] == component[columns]) & (side[rows] == side[columns])
