@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bequec.ask.answers import Answers
     from bequec.ask.graph import ask_graph
-    from bequec.errors import AnswersError, BequecError, DataError, ModelError, PlanError, StudyError
+    from bequec.core.errors import AnswersError, BequecError, DataError, ModelError, PlanError, StudyError, TableError
     from bequec.learn.bequec import BeQuec
     from bequec.learn.matching import match_clusters
-    from bequec.plan.identifiable import check_identifiable, is_identifiable
+    from bequec.plan.mask.identifiable import check_identifiable, is_identifiable
     from bequec.plan.planning import plan_queries
     from bequec.plan.query_plan import QueryPlan
 
@@ -20,17 +20,18 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Answers": "bequec.ask.answers",
-    "AnswersError": "bequec.errors",
+    "AnswersError": "bequec.core.errors",
     "BeQuec": "bequec.learn.bequec",
-    "BequecError": "bequec.errors",
-    "DataError": "bequec.errors",
-    "ModelError": "bequec.errors",
-    "PlanError": "bequec.errors",
+    "BequecError": "bequec.core.errors",
+    "DataError": "bequec.core.errors",
+    "ModelError": "bequec.core.errors",
+    "PlanError": "bequec.core.errors",
     "QueryPlan": "bequec.plan.query_plan",
-    "StudyError": "bequec.errors",
+    "StudyError": "bequec.core.errors",
+    "TableError": "bequec.core.errors",
     "ask_graph": "bequec.ask.graph",
-    "check_identifiable": "bequec.plan.identifiable",
-    "is_identifiable": "bequec.plan.identifiable",
+    "check_identifiable": "bequec.plan.mask.identifiable",
+    "is_identifiable": "bequec.plan.mask.identifiable",
     "match_clusters": "bequec.learn.matching",
     "plan_queries": "bequec.plan.planning",
 }
@@ -45,6 +46,7 @@ __all__ = [
     "PlanError",
     "QueryPlan",
     "StudyError",
+    "TableError",
     "ask_graph",
     "check_identifiable",
     "is_identifiable",
@@ -53,7 +55,7 @@ __all__ = [
 ]
 
 
-_ROOMS = ("ask", "baselines", "datasets", "learn", "look", "plan", "simulate")
+_ROOMS = ("advise", "ask", "baselines", "datasets", "evaluate", "learn", "look", "plan", "simulate", "study")
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from bequec.ask import records
 from bequec.ask.handed_in import read_handed_in
 from bequec.ask.records import AnswerRecords
 from bequec.ask.tables import parse_table
-from bequec.study import Study
+from bequec.study.folder import Study
 
 
 def sheet_rows(n_rows, *, sheet):

@@ -20,9 +20,9 @@ from bequec.baselines import BayesianNMF
 from bequec.cli import main
 from bequec.cli.main import run
 from bequec.cli.say import progress_bar, say_table
-from bequec.files import write_text
+from bequec.core.files import write_text
 from bequec.look import METHODS
-from bequec.study import Study
+from bequec.study.folder import Study
 
 
 @pytest.fixture(autouse=True)
@@ -462,7 +462,7 @@ def test_mistakes_are_told_in_one_line(arguments, code, message, capsys):
 
 
 def test_a_bug_becomes_a_log_file(monkeypatch, capsys):
-    monkeypatch.setattr("bequec.study.Study.open", lambda folder: 1 / 0)
+    monkeypatch.setattr("bequec.study.folder.Study.open", lambda folder: 1 / 0)
     assert bequec("status", "study") == 3
     error = capsys.readouterr().err
     log = Path(error.rsplit(" ", 1)[1].strip())

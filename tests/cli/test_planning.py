@@ -12,7 +12,7 @@ import pytest
 
 from bequec import BeQuec, QueryPlan
 from bequec.cli.main import run
-from bequec.study import Study
+from bequec.study.folder import Study
 
 DOCS = Path(__file__).parents[2] / "docs" / "planning.md"
 

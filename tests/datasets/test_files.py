@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bequec.core.errors import DataError
 from bequec.datasets import files, load_coauthors, load_dogs
 from bequec.datasets.files import find_file, find_files, registry
-from bequec.errors import DataError
 
 DATA = os.environ.get("BEQUEC_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="BEQUEC_DATA is not set: the co-author networks are not here")

@@ -10,16 +10,16 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize, nnls
 
 from bequec import Answers, ModelError, ask_graph, match_clusters, plan_queries
-from bequec.learn.anchors import scale_groups_to_corners, successive_projection
-from bequec.learn.growing import solve_rows
+from bequec.learn.execution.parallel import Mapper
 from bequec.learn.interactions import least_squares_interactions
-from bequec.learn.krylov import krylov_eigenvectors, random_block
-from bequec.learn.parallel import Mapper
-from bequec.learn.simplex import cone_memberships, simplex_least_squares
-from bequec.learn.stitching import stitch
-from bequec.learn.stitching_order import Stitch, stitching_order
-from bequec.learn.top_svd import top_svd
-from bequec.learn.windows import window_svd
+from bequec.learn.linalg.krylov import krylov_eigenvectors, random_block
+from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
+from bequec.learn.linalg.top_svd import top_svd
+from bequec.learn.stitch.anchors import scale_groups_to_corners, successive_projection
+from bequec.learn.stitch.growing import solve_rows
+from bequec.learn.stitch.stitching import stitch
+from bequec.learn.stitch.stitching_order import Stitch, stitching_order
+from bequec.learn.stitch.windows import window_svd
 from bequec.simulate import draw_interactions
 
 
@@ -56,8 +56,8 @@ def scattered_yes(seed, shape, n_yes):
 @pytest.fixture
 def always_iterated(monkeypatch):
     """Blocks that LAPACK would take go to the iteration, too."""
-    monkeypatch.setattr("bequec.learn.krylov.SMALL", 0)
-    monkeypatch.setattr("bequec.learn.krylov.MAX_BLOCKS", 4)
+    monkeypatch.setattr("bequec.learn.linalg.krylov.SMALL", 0)
+    monkeypatch.setattr("bequec.learn.linalg.krylov.MAX_BLOCKS", 4)
 
 
 def check_against_lapack(matrix, rank, rtol=1e-8):

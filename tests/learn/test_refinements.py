@@ -8,28 +8,28 @@ from scipy.stats import dirichlet
 from sklearn.exceptions import ConvergenceWarning
 
 from bequec import Answers, BeQuec, ModelError, QueryPlan, ask_graph, match_clusters, plan_queries
-from bequec.learn.atoms import Atoms
-from bequec.learn.cavity import Belief, log_predictive, node_potentials, pair_sums, update_interactions
 from bequec.learn.dense_blocks import DenseBlocks, yes_product
-from bequec.learn.dirichlet import fit_concentration
-from bequec.learn.iterations import extrapolate, first_belief, iterate
-from bequec.learn.local_atoms import LocalAtoms
-from bequec.learn.moments import Nodes
-from bequec.learn.posterior import random_corners
-from bequec.learn.shared_atoms import SharedAtoms
-from bequec.learn.split_merge import cluster_structure, propose_moves, split
-from bequec.learn.subspace import (
+from bequec.learn.linalg.symmetric import full, inner_weights, outer_triangles, triangles
+from bequec.learn.posterior.atoms import Atoms
+from bequec.learn.posterior.cavity import Belief, log_predictive, node_potentials, pair_sums, update_interactions
+from bequec.learn.posterior.dirichlet import fit_concentration
+from bequec.learn.posterior.iterations import extrapolate, first_belief, iterate
+from bequec.learn.posterior.local_atoms import LocalAtoms
+from bequec.learn.posterior.node_posteriors import Nodes
+from bequec.learn.posterior.refinement import random_corners
+from bequec.learn.posterior.shared_atoms import SharedAtoms
+from bequec.learn.posterior.split_merge import cluster_structure, propose_moves, split
+from bequec.learn.posterior.swaps import propose_swaps, sides_of_cuts, swap_gain, swap_names
+from bequec.learn.posterior.tilted_gamma import TiltedGamma
+from bequec.learn.stitch.wide_stitching import tree_ties
+from bequec.learn.stitch.windows import rough_window_svd, window_svd
+from bequec.learn.subspace.refinement import (
     alternate_rows,
     least_squares_rows,
     symmetric_core,
     symmetric_points,
     weighted_sums,
 )
-from bequec.learn.swaps import propose_swaps, sides_of_cuts, swap_gain, swap_names
-from bequec.learn.symmetric import full, inner_weights, outer_triangles, triangles
-from bequec.learn.tilted_gamma import TiltedGamma
-from bequec.learn.wide_stitching import tree_ties
-from bequec.learn.windows import rough_window_svd, window_svd
 from bequec.look import accuracy, mean_squared_error, subspace_distance
 from bequec.simulate import (
     draw_answers,

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bequec import Answers, BeQuec, QueryPlan, plan_queries
 from bequec.learn import sampling
-from bequec.learn.cavity import Belief
-from bequec.learn.sampling import among, draw_sample, extend, share_needed
+from bequec.learn.posterior.cavity import Belief
+from bequec.learn.posterior.sampling import among, draw_sample, extend, share_needed
 from bequec.learn.task import State, Task
 from bequec.look import mean_squared_error
 from bequec.simulate import expected_answers, simulate_mixed_memberships

@@ -7,8 +7,8 @@ import pytest
 
 from bequec import ModelError, plan_queries
 from bequec.baselines import BayesianNMF
+from bequec.evaluate.measured import Measured
 from bequec.look import METHODS, compare
-from bequec.look.measured import Measured
 from bequec.look.plots.comparison import plot_comparison
 from bequec.simulate import simulate_clusters
 

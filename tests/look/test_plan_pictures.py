@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from bequec import plan_queries
+from bequec.advise.preview import Expectation
+from bequec.evaluate.theory_curves import error_points, subspace_error
 from bequec.look.plots import plot_budget_accuracy, plot_mask, plot_stitching_tree, save_picture
 from bequec.look.plots.theory import plot_error_curves
-from bequec.look.preview import Expectation
 from bequec.look.terminal import draw_curve, draw_mask, draw_tree
-from bequec.look.theory_curves import error_points, subspace_error
-from bequec.plan.sharing import usable_blocks
+from bequec.plan.mask.sharing import usable_blocks
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from bequec import Answers, BeQuec, PlanError, plan_queries
-from bequec.look.preview import Expectation, Guess, expected_accuracies, preview, thinned
-from bequec.look.scores import accuracy
+from bequec.advise.preview import Expectation, Guess, expected_accuracies, preview, thinned
+from bequec.evaluate.scores import accuracy
 from bequec.simulate import simulate_people
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bequec import __version__
 from bequec.cli.main import run
-from bequec.errors import BequecError, DataError
+from bequec.core.errors import BequecError, DataError
 from bequec.paper.catalogue import TABLES
 from bequec.paper.coauthors import component_memberships
 from bequec.paper.dogs import dogs, flip_one_triangle, flip_pairs

@@ -3,10 +3,10 @@ import pytest
 from scipy.sparse.csgraph import shortest_path
 
 from bequec import PlanError, is_identifiable, plan_queries
-from bequec.look.preview import Guess, expected_accuracies
+from bequec.advise.preview import Guess, expected_accuracies
 from bequec.plan import Budget, plan_cost
-from bequec.plan.costs import block_pairs_count
-from bequec.plan.helpful_blocks import expected_error, helpful_blocks
+from bequec.plan.mask.helpful_blocks import expected_error, helpful_blocks
+from bequec.plan.query_plan import pairs_in_blocks
 
 
 def test_the_cost_sheet_reproduces_the_papers_dollars():
@@ -135,7 +135,7 @@ def test_extra_blocks_make_a_chain_shallower_and_its_ends_better_off():
     sizes = np.full(20, 10)
     asked = np.eye(20, k=1, dtype=bool) | np.eye(20, k=-1, dtype=bool)
     asked[0, 0] = True
-    pairs = block_pairs_count(sizes)
+    pairs = pairs_in_blocks(sizes)
     chosen = helpful_blocks(asked, asked, sizes, pairs, pairs, allowance=1000.0, n_clusters=3)
     assert len(chosen) >= 10
 
@@ -161,7 +161,7 @@ def test_the_first_extra_block_is_the_best_single_one_by_brute_force():
     sizes = rng.integers(5, 15, size=7)
     asked = np.eye(7, k=1, dtype=bool) | np.eye(7, k=-1, dtype=bool)
     asked[0, 0] = True
-    pairs = block_pairs_count(sizes)
+    pairs = pairs_in_blocks(sizes)
 
     def after(block):
         more = asked.copy()

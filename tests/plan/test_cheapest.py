@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from bequec import BeQuec, PlanError, QueryPlan, check_identifiable, is_identifiable, match_clusters, plan_queries
 from bequec.plan import plan_cost
-from bequec.plan.cheapest import cheapest_spanning_blocks
+from bequec.plan.mask.cheapest import cheapest_spanning_blocks
 from bequec.simulate import draw_interactions, expected_answers
 
 

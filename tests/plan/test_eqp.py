@@ -6,7 +6,7 @@ import pytest
 
 from bequec import PlanError, QueryPlan, is_identifiable, plan_queries
 from bequec.plan.eqp import edge_query_order
-from bequec.plan.sharing import sharing_graph
+from bequec.plan.mask.sharing import sharing_graph
 
 
 def follows_the_principle(plan, order):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from bequec import PlanError, QueryPlan, is_identifiable, plan_queries
 from bequec.plan import extend_plan, plan_cost
-from bequec.plan.budget import Budget
+from bequec.plan.money.budget import Budget
 from bequec.plan.pairs import pair_numbers, pairs_numbered
 
 

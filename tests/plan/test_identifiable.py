@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bequec import PlanError, QueryPlan, check_identifiable, is_identifiable
 from bequec.plan import mending_blocks, with_blocks
-from bequec.plan.growth import best_growth
+from bequec.plan.mask.growth import best_growth
 
 
 def has_full_rank_tangent(plan, n_clusters, rng):

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from bequec import Answers, BeQuec, PlanError, QueryPlan, StudyError
 from bequec.cli.main import run
-from bequec.study import Study
+from bequec.study.folder import Study
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 VERSIONS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())

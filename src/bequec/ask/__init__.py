@@ -2,7 +2,7 @@
 
 from bequec.ask.answers import Answers
 from bequec.ask.graph import ask_graph
-from bequec.ask.table_files import read_table
 from bequec.ask.tables import answers_from_table, answers_to_table
+from bequec.core.tables import read_table
 
 __all__ = ["Answers", "answers_from_table", "answers_to_table", "ask_graph", "read_table"]

@@ -5,19 +5,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from bequec.ask.checks import asked_entries, check_matrix, refuse_unaskable
-from bequec.errors import AnswersError
-from bequec.plan.query_plan import IntArray, QueryPlan
+from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.errors import AnswersError
+from bequec.plan.query_plan import QueryPlan
 
 if TYPE_CHECKING:
     import os
 
     import pandas as pd
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

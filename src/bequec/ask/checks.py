@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.errors import AnswersError
+from bequec.core.errors import AnswersError
 from bequec.plan.query_plan import QueryPlan
 
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bequec.ask.answers import FloatArray
-from bequec.errors import AnswersError
+from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.errors import AnswersError, shortened
 from bequec.plan.pairs import pairs_numbered
-from bequec.plan.query_plan import IntArray, QueryPlan, shortened
+from bequec.plan.query_plan import QueryPlan
 
 LABELS = {"same": 1.0, "yes": 1.0, "true": 1.0, "different": 0.0, "no": 0.0, "false": 0.0, "unsure": np.nan}
 MOST_ANSWERS = 1e9

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
 from bequec.ask.checks import asked_entries, check_matrix
-from bequec.errors import AnswersError
-from bequec.plan.query_plan import IntArray, QueryPlan, shortened
+from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.errors import AnswersError, shortened
+from bequec.plan.query_plan import QueryPlan
 
 MOST_PAIRS_AT_ONCE = 2_000_000
 

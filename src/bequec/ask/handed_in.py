@@ -2,7 +2,7 @@
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -13,12 +13,11 @@ import pandas as pd
 from bequec.ask.columns import check_pair_columns
 from bequec.ask.records import has_label, standard_rows
 from bequec.ask.sheets import check_sheet
-from bequec.ask.table_files import read_table
 from bequec.ask.tables import parse_table
-from bequec.errors import AnswersError
-from bequec.plan.query_plan import QueryPlan, shortened
-
-Progress = Callable[[str, int, int], None]
+from bequec.core.errors import AnswersError, shortened
+from bequec.core.progress import Progress
+from bequec.core.tables import read_table
+from bequec.plan.query_plan import QueryPlan
 
 
 class HandedIn(NamedTuple):

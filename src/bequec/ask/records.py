@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bequec.ask.tables import ParsedTable
-from bequec.errors import AnswersError
+from bequec.core.errors import AnswersError
 from bequec.plan.query_plan import QueryPlan
 
 PAIR = ["left", "right", "label", "n_answers"]

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from bequec.ask.answers import Answers
-from bequec.errors import AnswersError
+from bequec.core.arrays import IntArray
+from bequec.core.errors import AnswersError
 from bequec.plan.pairs import pair_numbers, pairs_numbered, question_numbers
-from bequec.plan.query_plan import IntArray, QueryPlan
+from bequec.plan.query_plan import QueryPlan
 
 MOST_QUESTIONS = 20_000_000
 COLUMNS = ("sheet", "question", "left", "right", "label")

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
 from bequec.ask.columns import read_labels, read_pairs, read_weights, row_number, with_plain_columns
-from bequec.ask.table_files import read_table
-from bequec.errors import AnswersError
-from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan
+from bequec.core.arrays import BoolArray, FloatArray, IntArray
+from bequec.core.errors import AnswersError
+from bequec.core.tables import read_table
+from bequec.plan.query_plan import QueryPlan
 
 
 def answers_from_table(

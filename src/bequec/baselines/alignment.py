@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.ask.answers import Answers, FloatArray
-from bequec.errors import ModelError, PlanError
+from bequec.ask.answers import Answers
+from bequec.core.arrays import BoolArray, FloatArray, IntArray
+from bequec.core.errors import ModelError, PlanError, shortened
 from bequec.learn.matching import best_assignment
-from bequec.learn.windows import answered_block
-from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan, shortened
+from bequec.learn.stitch.windows import answered_block
+from bequec.plan.query_plan import QueryPlan
 
 Window = tuple[int, ...]
 Kernel = Callable[[sp.csr_array], FloatArray]

@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
 from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, rows_on_simplex
-from bequec.errors import ModelError
+from bequec.core.arrays import FloatArray
+from bequec.core.errors import ModelError
 
 SHAPE, RATE = 5.0, 2.0  # of the gamma prior on the precisions, as published
 DENSE_ABOVE = 0.03

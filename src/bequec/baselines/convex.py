@@ -5,12 +5,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
 from bequec.baselines.estimator import GraphBaseline, Seed, check_count
 from bequec.baselines.k_means import best_k_means, hard_memberships
 from bequec.baselines.spectral import laplacian_coordinates
-from bequec.errors import ModelError
-from bequec.plan.query_plan import BoolArray
+from bequec.core.arrays import BoolArray, FloatArray
+from bequec.core.errors import ModelError
 
 LINKED = 0.1  # the largest link of a node that the optimum did not leave out
 MOST_NODES = 6000  # a dozen dense N × N matrices, 3.5 GB, and days of eigendecompositions

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
 from bequec.baselines.estimator import GraphBaseline, Seed, check_count
 from bequec.baselines.k_means import hard_memberships
-from bequec.plan.query_plan import IntArray
+from bequec.core.arrays import FloatArray, IntArray
 
 MOST_SWEEPS = 50
 MOST_MERGED = 300  # more clusters than this are not merged pair by pair

@@ -3,8 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.ask.answers import FloatArray
-from bequec.learn.krylov import Order, is_small, krylov_eigenvectors, random_block
+from bequec.core.arrays import FloatArray
+from bequec.learn.linalg.krylov import Order, is_small, krylov_eigenvectors, random_block
 
 
 def leading_eigenvectors(matrix: sp.csr_array, n_vectors: int, by: Order = "value") -> tuple[FloatArray, FloatArray]:

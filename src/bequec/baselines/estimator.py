@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
 from bequec.baselines.alignment import fix_permutations
-from bequec.errors import AnswersError, ModelError
+from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.errors import AnswersError, ModelError
 from bequec.learn.inputs import as_answers, as_generator
-from bequec.plan.identifiable import check_n_clusters
-from bequec.plan.query_plan import IntArray
+from bequec.plan.mask.identifiable import check_n_clusters
 
 Seed = int | np.random.Generator | np.random.RandomState | None
 

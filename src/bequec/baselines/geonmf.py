@@ -7,11 +7,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from bequec.ask.answers import FloatArray
 from bequec.baselines.eigenvectors import leading_eigenvectors
 from bequec.baselines.estimator import Seed, WindowedBaseline, check_share, rows_on_simplex
 from bequec.baselines.k_means import best_k_means
-from bequec.plan.query_plan import IntArray
+from bequec.core.arrays import FloatArray, IntArray
 
 STEP, QUANTILE_STEP = 0.025, 0.01
 WIDEST = 0.95

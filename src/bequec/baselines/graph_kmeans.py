@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.ask.answers import FloatArray
 from bequec.baselines.estimator import Seed, WindowedBaseline, check_count
 from bequec.baselines.k_means import N_STARTS, best_k_means, hard_memberships, last_k_means
+from bequec.core.arrays import FloatArray
 
 
 class GraphKMeans(WindowedBaseline):

@@ -7,7 +7,7 @@ from sklearn.utils.validation import validate_data
 from bequec.baselines.estimator import MembershipClusterer, Seed, check_count
 from bequec.baselines.k_means import N_STARTS, best_k_means, hard_memberships
 from bequec.learn.inputs import as_generator
-from bequec.plan.identifiable import check_n_clusters
+from bequec.plan.mask.identifiable import check_n_clusters
 
 
 class ItemKMeans(MembershipClusterer):

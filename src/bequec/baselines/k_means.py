@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans, kmeans_plusplus
 
-from bequec.ask.answers import FloatArray
-from bequec.plan.query_plan import IntArray
+from bequec.core.arrays import FloatArray, IntArray
 
 N_STARTS = 20
 

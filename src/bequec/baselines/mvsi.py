@@ -4,11 +4,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
 from bequec.baselines.eigenvectors import leading_eigenvectors
 from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, rows_on_simplex
-from bequec.errors import ModelError
-from bequec.plan.query_plan import IntArray
+from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.errors import ModelError
 
 COORDINATES = ("eigenvectors", "landmarks", "hubs")
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bequec.ask.answers import FloatArray
-from bequec.errors import DataError
+from bequec.core.arrays import FloatArray
+from bequec.core.errors import DataError
 
 
 def load_pixels(paths: Sequence[str | os.PathLike[str]], side: int = 32) -> FloatArray:

@@ -4,11 +4,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
-from bequec.ask.answers import FloatArray
 from bequec.baselines.eigenvectors import leading_eigenvectors
 from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, check_share, rows_on_simplex
-from bequec.learn.anchors import successive_projection
-from bequec.plan.query_plan import BoolArray
+from bequec.core.arrays import BoolArray, FloatArray
+from bequec.learn.stitch.anchors import successive_projection
 
 
 class SPACL(WindowedBaseline):

@@ -7,10 +7,10 @@ import typer
 
 from bequec.cli.choices import Outside
 from bequec.cli.say import progress_bar, say, say_json, warn
-from bequec.errors import StudyError
+from bequec.core.errors import StudyError
 
 if TYPE_CHECKING:
-    from bequec.study import Added, Study
+    from bequec.study.folder import Added, Study
 
 MOST_FILES_LISTED = 10
 TABLES = (".csv", ".tsv", ".parquet")
@@ -40,7 +40,7 @@ def ask(
 
     Example: bequec ask dogs --sheets 120, then bequec ask dogs --answers monday.csv
     """
-    from bequec.study import Study
+    from bequec.study.folder import Study
 
     if sum(option is not None for option in (sheets, answers or None, graph)) != 1:
         raise typer.BadParameter("give one of --sheets, --answers or --graph")

@@ -33,14 +33,14 @@ def compare(
     Example: bequec compare dogs --truth breeds.csv
     """
     from bequec.baselines import load_pixels
-    from bequec.cli.truth import read_truth
-    from bequec.errors import ModelError
-    from bequec.files import check_target, whole_file
-    from bequec.look.comparison import check_methods
-    from bequec.look.comparison import compare as compare_methods
+    from bequec.core.errors import ModelError
+    from bequec.core.files import check_target, whole_file
+    from bequec.evaluate.compare import check_methods
+    from bequec.evaluate.compare import compare as compare_methods
     from bequec.look.plots import check_picture, save_picture
     from bequec.look.plots.comparison import plot_comparison
-    from bequec.study import Study
+    from bequec.study.folder import Study
+    from bequec.study.truth import read_truth
 
     opened = Study.open(study)
     images = opened.images

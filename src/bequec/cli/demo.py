@@ -8,7 +8,7 @@ import typer
 
 from bequec.cli.choices import Material as Choice
 from bequec.cli.say import progress_bar, say, say_table
-from bequec.errors import StudyError
+from bequec.core.errors import StudyError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,10 +33,10 @@ def demo(
     Example: bequec demo --study demo
     """
     from bequec.cli.look import write_results
+    from bequec.evaluate.scores import score_labels
     from bequec.learn.bequec import BeQuec
-    from bequec.look.scores import score_labels
     from bequec.look.terminal import draw_mask
-    from bequec.study import Study
+    from bequec.study.folder import Study
 
     shown = MATERIALS[data](study, seed)
     plan = shown.plan
@@ -102,8 +102,8 @@ def _digits(study: Path, seed: int) -> Material:
 def _dogs(study: Path, seed: int) -> Material:
     import pandas as pd
 
-    from bequec.cli.items import relative_to_study
     from bequec.datasets.dogs import BREEDS, load_dogs
+    from bequec.study.items import relative_to_study
 
     del seed  # people have answered already
     with progress_bar() as show:

@@ -29,9 +29,9 @@ def learn(
 
     Example: bequec learn dogs
     """
-    from bequec.files import check_writable
+    from bequec.core.files import check_writable
     from bequec.learn.bequec import BeQuec
-    from bequec.study import Study
+    from bequec.study.folder import Study
 
     opened = Study.open(study)
     if jobs == 0:

@@ -7,13 +7,13 @@ import typer
 
 from bequec.cli.choices import Picture
 from bequec.cli.say import say, say_json, say_table, warn
-from bequec.errors import StudyError
+from bequec.core.errors import StudyError
 
 if TYPE_CHECKING:
     from bequec.ask.answers import Answers
     from bequec.learn.bequec import BeQuec
     from bequec.look.verdict import Verdict
-    from bequec.study import Study
+    from bequec.study.folder import Study
 
 
 def look(
@@ -28,7 +28,7 @@ def look(
 
     Example: bequec look dogs
     """
-    from bequec.study import Study
+    from bequec.study.folder import Study
 
     opened = Study.open(study)
     model, answers = opened.model(), opened.answers()
@@ -55,7 +55,7 @@ def write_results(
     """Write everything that there is to look at into the study's folder."""
     import pandas as pd
 
-    from bequec.files import whole_file
+    from bequec.core.files import whole_file
     from bequec.look.plots import (
         plot_heat_map,
         plot_interactions,
@@ -90,8 +90,8 @@ def write_results(
 
 
 def _score(model: "BeQuec", answers: "Answers", truth: Path) -> dict[str, float]:
-    from bequec.cli.truth import read_truth
-    from bequec.look.comparison import score_known
+    from bequec.evaluate.compare import score_known
+    from bequec.study.truth import read_truth
 
     return score_known(model, read_truth(truth, answers.plan))
 

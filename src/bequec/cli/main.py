@@ -24,7 +24,7 @@ from bequec.cli.reproduce import reproduce
 from bequec.cli.say import warn
 from bequec.cli.status import status
 from bequec.cli.theory import theory
-from bequec.errors import BequecError
+from bequec.core.errors import BequecError
 
 
 class _InterruptedError(Exception):

@@ -7,12 +7,12 @@ import typer
 
 from bequec.cli.choices import Pattern, Picture, Refine
 from bequec.cli.say import say, say_json
-from bequec.errors import PlanError
+from bequec.core.errors import PlanError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bequec.plan.budget import Budget
+    from bequec.plan.money.budget import Budget
 
 
 def plan(
@@ -164,7 +164,7 @@ def plan(
         return
     from bequec.cli.plan_said import draw_plan, numbers, say_costs, say_if_small, say_mask, say_tree
     from bequec.plan.planning import plan_queries
-    from bequec.study import Study
+    from bequec.study.folder import Study
 
     made = plan_queries(**wish)
     Study.create(study, made, table, clusters, overwrite=overwrite)
@@ -191,8 +191,8 @@ def _wish(items: str, study: Path, group_column: str | None, unaskable: Path | N
     """What the items say about the plan: how many, their names and groups, and the pairs that cannot be asked."""
     import numpy as np
 
-    from bequec.cli.items import read_items
     from bequec.cli.plan_options import read_unaskable
+    from bequec.study.items import read_items
 
     table = read_items(items, study)
     if group_column is not None and group_column not in table:
@@ -227,7 +227,7 @@ def _extend(
     """Add questions to a study without touching those already asked."""
     from bequec.cli.plan_said import draw_plan, drawn_endings, numbers, say_mask
     from bequec.plan.extension import extend_plan
-    from bequec.study import Study
+    from bequec.study.folder import Study
 
     if items is not None:
         raise typer.BadParameter(f"--extend {folder} keeps the study's items; leave {items} out")

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bequec.errors import PlanError
+from bequec.core.errors import PlanError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bequec.look.preview import Guess
-    from bequec.plan.budget import Budget, CostSheet
+    from bequec.advise.preview import Guess
+    from bequec.plan.money.budget import Budget, CostSheet
     from bequec.plan.query_plan import QueryPlan
 
 
@@ -30,7 +30,7 @@ def read_costs(path: Path | None) -> "pd.DataFrame | None":
     """A table of costs: square with the groups' names on both sides, or rows group, group, cost."""
     if path is None:
         return None
-    from bequec.ask.table_files import read_table
+    from bequec.core.tables import read_table
 
     return read_table(path)
 
@@ -39,7 +39,7 @@ def read_unaskable(path: Path | None) -> list[tuple[str, str]]:
     """Pairs of names: the first two columns of a table, or its columns left and right."""
     if path is None:
         return []
-    from bequec.ask.table_files import read_table
+    from bequec.core.tables import read_table
 
     table = read_table(path)
     columns = ["left", "right"] if {"left", "right"} <= set(table.columns) else list(table.columns[:2])
@@ -59,7 +59,7 @@ def read_budget(
     hours_per_day: float,
 ) -> "Budget | None":
     """A budget as people write it."""
-    from bequec.plan.budget import Budget
+    from bequec.plan.money.budget import Budget
 
     if text is None:
         given = {"--seconds-per-pair": seconds_per_pair, "--hourly-pay": hourly_pay, "--pay-per-answer": pay_per_answer}
@@ -91,7 +91,7 @@ def read_guess(
     answers_per_pair: float,
 ) -> "Guess":
     """What answers to expect; what is not said is typical."""
-    from bequec.look.preview import Guess
+    from bequec.advise.preview import Guess
 
     typical = Guess()
     false_no, false_yes = typical.false_no, typical.false_yes
@@ -121,7 +121,8 @@ def cost_sheets(plan: "QueryPlan", budget: "Budget", costs: "pd.DataFrame | None
     """What the plan costs, and what asking every pair would, or every pair that prices allow."""
     import numpy as np
 
-    from bequec.plan.costs import block_pairs_count, check_cost, plan_cost
+    from bequec.plan.money.prices import check_cost, plan_cost
+    from bequec.plan.query_plan import pairs_in_blocks
 
     if costs is None:
         return {
@@ -130,7 +131,7 @@ def cost_sheets(plan: "QueryPlan", budget: "Budget", costs: "pd.DataFrame | None
         }
     prices = check_cost(costs, [plan.group_name(l) for l in range(plan.n_groups)])
     allowed = np.triu(np.isfinite(prices))
-    everything = float(prices[allowed] @ block_pairs_count(plan.sizes)[allowed])
+    everything = float(prices[allowed] @ pairs_in_blocks(plan.sizes)[allowed])
     return {"plan": budget.sheet(plan_cost(plan, prices)), "all allowed pairs": budget.sheet(everything)}
 
 

@@ -10,9 +10,9 @@ from bequec.cli.say import progress_bar, say, say_json, say_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bequec.look.preview import Expectation, Guess
-    from bequec.plan.budget import Budget
-    from bequec.plan.costs import FloatArray
+    from bequec.advise.preview import Expectation, Guess
+    from bequec.core.arrays import FloatArray
+    from bequec.plan.money.budget import Budget
     from bequec.plan.query_plan import QueryPlan
 
 
@@ -63,7 +63,7 @@ def say_if_small(plan: "QueryPlan", n_clusters: int) -> None:
 def draw_plan(folder: Path, plan: "QueryPlan", costs: "pd.DataFrame | None", n_clusters: int, ending: str) -> None:
     """The mask and the stitching tree as pictures; `bequec look` draws another mask, of the answers."""
     from bequec.look.plots import plot_mask, plot_stitching_tree, save_picture
-    from bequec.plan.sharing import usable_blocks
+    from bequec.plan.mask.sharing import usable_blocks
 
     pictures = {"plan_mask": plot_mask(plan, prices=_prices(plan, costs))}
     if plan.sizes.min() >= n_clusters:  # smaller groups grow from a seed: there is no stitching tree
@@ -80,7 +80,7 @@ def drawn_endings(folder: Path) -> list[str]:
 def say_tree(plan: "QueryPlan", n_clusters: int) -> None:
     """The stitching tree as text."""
     from bequec.look.terminal import draw_tree
-    from bequec.plan.sharing import usable_blocks
+    from bequec.plan.mask.sharing import usable_blocks
 
     if plan.sizes.min() >= n_clusters:
         say("stitching tree:\n" + draw_tree(plan, usable_blocks(plan, n_clusters)))
@@ -90,7 +90,7 @@ def say_preview(
     wish: dict[str, Any], guess: "Guess", refine: str | None, folder: Path, ending: str | None, *, json: bool
 ) -> None:
     """Simulate, and show what the budget buys."""
-    from bequec.look.preview import MOST_NODES_SIMULATED, preview
+    from bequec.advise.preview import MOST_NODES_SIMULATED, preview
     from bequec.look.terminal import draw_curve
 
     with progress_bar() as show:
@@ -126,7 +126,7 @@ def say_preview(
 
 
 def _prices(plan: "QueryPlan", costs: "pd.DataFrame | None") -> "FloatArray | None":
-    from bequec.plan.costs import check_cost
+    from bequec.plan.money.prices import check_cost
 
     return None if costs is None else check_cost(costs, [plan.group_name(l) for l in range(plan.n_groups)])
 

@@ -30,7 +30,7 @@ def status(
     Example: bequec status dogs
     """
     from bequec.look.terminal import draw_mask
-    from bequec.study import Study
+    from bequec.study.folder import Study
 
     opened = Study.open(study)
     plan = opened.plan

@@ -9,7 +9,7 @@ import typer
 from bequec.cli.say import progress_bar, say, say_json, say_table
 
 if TYPE_CHECKING:
-    from bequec.look.theory_curves import ErrorPoint
+    from bequec.evaluate.theory_curves import ErrorPoint
     from bequec.plan.theory import TheoremTwo
 
 NODES, GROUPS = (500, 1000, 2000, 4000), (2, 4, 8, 16)
@@ -109,7 +109,7 @@ def _say_sample_size(told: dict[str, Any]) -> None:
 
 def _of_study(folder: Path) -> "TheoremTwo":
     from bequec.plan.theory import theorem_two
-    from bequec.study import Study
+    from bequec.study.folder import Study
 
     opened = Study.open(folder)
     model = opened.model()
@@ -118,7 +118,7 @@ def _of_study(folder: Path) -> "TheoremTwo":
 
 def _concentration_of(folder: Path) -> list[float]:
     from bequec.plan.theory import estimated_concentration
-    from bequec.study import Study
+    from bequec.study.folder import Study
 
     return [float(value) for value in estimated_concentration(Study.open(folder).model().memberships_)]
 
@@ -161,7 +161,7 @@ def _say_theorem(study: Path, q: "TheoremTwo") -> None:
 
 
 def _curves(nu: list[float], picture: Path | None, seed: int) -> "list[ErrorPoint]":
-    from bequec.look.theory_curves import error_points
+    from bequec.evaluate.theory_curves import error_points
 
     against_nodes = [(n_nodes, GROUPS[2]) for n_nodes in NODES]
     against_groups = [(NODES[2], n_groups) for n_groups in GROUPS]

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.ask.answers import FloatArray
+from bequec.core.arrays import FloatArray
+from bequec.core.errors import DataError
 from bequec.datasets.files import find_file
-from bequec.errors import DataError
 
 DBLP = tuple(f"DBLP{number}" for number in range(1, 6))
 NETWORKS = (*(f"DBLP-{number}" for number in range(1, 6)), "MAG1", "MAG2")

@@ -11,8 +11,9 @@ from scipy.io.matlab import MatReadError
 
 from bequec.ask.answers import Answers
 from bequec.ask.graph import ask_graph
-from bequec.datasets.files import Progress, find_files
-from bequec.errors import DataError
+from bequec.core.errors import DataError
+from bequec.core.progress import Progress
+from bequec.datasets.files import find_files
 from bequec.plan.patterns import diagonal_blocks
 from bequec.plan.query_plan import QueryPlan
 

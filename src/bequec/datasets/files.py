@@ -3,14 +3,15 @@
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from bequec.errors import DataError
+from bequec.core.errors import DataError
+from bequec.core.progress import Progress
 
 # Where each folder of the registry was published. The licences are not stated there: download, never redistribute.
 _DOGS = "https://raw.githubusercontent.com/shahanaibrahimosu/mixed-membership-graph-clustering/master/datasets"
@@ -20,7 +21,6 @@ HOMES = {
     "coauthors": "https://www.cs.utexas.edu/~xmao/coauthorship",
 }
 DOWNLOADS_AT_ONCE = 8
-Progress = Callable[[str, int, int], object]
 
 
 def find_file(name: str) -> Path:

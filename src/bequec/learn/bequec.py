@@ -10,17 +10,18 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from bequec.ask.answers import Answers, FloatArray
-from bequec.errors import ModelError
-from bequec.learn.algorithm1 import answered_usable_blocks, stitch_and_project, stitch_widely
+from bequec.ask.answers import Answers
+from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.errors import ModelError
+from bequec.core.progress import Progress
+from bequec.learn.execution.parallel import Mapper
 from bequec.learn.inputs import as_answers, as_generator
 from bequec.learn.model_files import read_model, write_model
-from bequec.learn.parallel import Mapper, Progress
-from bequec.learn.posterior import refine_posterior
-from bequec.learn.subspace import refine_subspace
+from bequec.learn.posterior.refinement import refine_posterior
+from bequec.learn.stitch.algorithm1 import answered_usable_blocks, stitch_and_project, stitch_widely
+from bequec.learn.subspace.refinement import refine_subspace
 from bequec.learn.task import State, Task
-from bequec.plan.identifiable import check_n_clusters
-from bequec.plan.query_plan import IntArray
+from bequec.plan.mask.identifiable import check_n_clusters
 
 # How each refinement starts, and the steps that follow.
 START: dict[str | None, Callable[[Task], State]] = {

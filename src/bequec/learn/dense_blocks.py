@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
+from bequec.core.arrays import FloatArray
 
 Single = npt.NDArray[np.float32]
 Product = Callable[[FloatArray], FloatArray]

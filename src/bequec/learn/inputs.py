@@ -7,10 +7,11 @@ import scipy.sparse as sp
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
 from bequec.ask.graph import ask_graph, is_networkx
-from bequec.errors import AnswersError
-from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan
+from bequec.core.arrays import BoolArray, FloatArray, IntArray
+from bequec.core.errors import AnswersError
+from bequec.plan.query_plan import QueryPlan
 
 CLEAR_STEP = 0.1  # between the distances of observed sets inside groups and across them
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from bequec.ask.answers import Answers, FloatArray
-from bequec.learn.symmetric import full, outer_triangles, triangles
+from bequec.ask.answers import Answers
+from bequec.core.arrays import FloatArray
+from bequec.learn.linalg.symmetric import full, outer_triangles, triangles
 from bequec.plan.query_plan import QueryPlan
 
 

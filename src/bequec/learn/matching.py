@@ -3,9 +3,8 @@
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from bequec.ask.answers import FloatArray
-from bequec.errors import ModelError
-from bequec.plan.query_plan import IntArray
+from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.errors import ModelError
 
 
 def match_clusters(learned: FloatArray, truth: FloatArray) -> FloatArray:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bequec.errors import ModelError
-from bequec.files import check_header, whole_file
+from bequec.core.errors import ModelError
+from bequec.core.files import check_header, whole_file
 
 FORMAT, VERSION = "bequec model", 1
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bequec.ask.answers import Answers, FloatArray
-from bequec.learn.parallel import Mapper
-from bequec.plan.query_plan import BoolArray, IntArray
+from bequec.ask.answers import Answers
+from bequec.core.arrays import BoolArray, FloatArray, IntArray
+from bequec.learn.execution.parallel import Mapper
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bequec.look.comparison import METHODS, compare
-    from bequec.look.report.report import write_report
-    from bequec.look.scores import (
+    from bequec.evaluate.compare import METHODS, compare
+    from bequec.evaluate.scores import (
         accuracy,
         mean_squared_error,
         normalized_mutual_information,
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
         score_memberships,
         subspace_distance,
     )
+    from bequec.look.report.report import write_report
     from bequec.look.terminal import draw_mask
     from bequec.look.verdict import Verdict, judge
 
@@ -37,8 +37,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "METHODS": "bequec.look.comparison",
-    "compare": "bequec.look.comparison",
+    "METHODS": "bequec.evaluate.compare",
+    "compare": "bequec.evaluate.compare",
     "Verdict": "bequec.look.verdict",
     "draw_mask": "bequec.look.terminal",
     "judge": "bequec.look.verdict",
@@ -49,7 +49,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'bequec.look' has no attribute {name!r}")
-    return getattr(import_module(_HOMES.get(name, "bequec.look.scores")), name)
+    return getattr(import_module(_HOMES.get(name, "bequec.evaluate.scores")), name)
 
 
 def __dir__() -> list[str]:

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bequec.ask.answers import Answers, FloatArray
-from bequec.learn.wide_stitching import tree_ties
-from bequec.plan.query_plan import BoolArray, QueryPlan
+from bequec.ask.answers import Answers
+from bequec.core.arrays import BoolArray, FloatArray
+from bequec.learn.stitch.wide_stitching import tree_ties
+from bequec.plan.query_plan import QueryPlan
 
 SHADES = " ░▒▓█"
 

@@ -5,10 +5,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from bequec.ask.answers import Answers
-from bequec.errors import ModelError
+from bequec.core.errors import ModelError
 from bequec.learn.bequec import BeQuec
 from bequec.learn.interactions import normal_equations
-from bequec.learn.windows import HARDLY
+from bequec.learn.stitch.windows import HARDLY
 
 # Calibrated on planted graphs: where every window's gap is above 1.4 nine labels in ten or more are right; below
 # 1.15 a window shows its weakest cluster no better than noise.

@@ -9,12 +9,13 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
 from bequec.ask.graph import ask_graph
+from bequec.core.arrays import FloatArray
+from bequec.core.errors import DataError
 from bequec.datasets.coauthors import NETWORKS, Coauthors, load_coauthors
 from bequec.datasets.files import find_file
-from bequec.errors import DataError
-from bequec.look.scores import accuracy, rank_correlation, score_memberships
+from bequec.evaluate.scores import accuracy, rank_correlation, score_memberships
 from bequec.paper.methods import KEYS, PAPER_METHODS, chosen_titles
 from bequec.paper.printed import NUMBERS_OF_GROUPS
 from bequec.paper.table import Cell, Options, Table

@@ -7,13 +7,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
 from bequec.baselines import ItemKMeans, load_pixels
+from bequec.core.arrays import BoolArray, FloatArray
 from bequec.datasets.dogs import Dogs, load_dogs
-from bequec.look.scores import score_labels
+from bequec.evaluate.scores import score_labels
 from bequec.paper.methods import KEYS, PAPER_METHODS, chosen_titles
 from bequec.paper.table import Cell, Options, Table
-from bequec.plan.query_plan import BoolArray, QueryPlan
+from bequec.plan.query_plan import QueryPlan
 
 K = 5
 PUBLISHED_ERROR = 0.099  # the rate that the paper adds to, though its answers show 9.6 %

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bequec.baselines import AS_PUBLISHED, BASELINES, ON_PLANTED
-from bequec.look.comparison import METHODS
+from bequec.evaluate.compare import METHODS
 
 
 class Method(NamedTuple):

@@ -1,19 +1,17 @@
 """Reproduce one table or figure, or all of them, into a folder."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from bequec.errors import BequecError, DataError
-from bequec.files import write_json, write_text
+from bequec.core.errors import BequecError, DataError
+from bequec.core.files import write_json, write_text
+from bequec.core.progress import Progress
 from bequec.paper.catalogue import TABLES
 from bequec.paper.figures import FIGURES, draw_figure
 from bequec.paper.methods import unknown_methods
 from bequec.paper.output import csv_text, markdown_table, page, settings
 from bequec.paper.runs import Trials, collect, run_table
 from bequec.paper.table import Options, Record
-
-Progress = Callable[[str, int, int], object]
 
 
 class Reproduced(NamedTuple):

@@ -1,16 +1,16 @@
 """Runs a table's trials; what is finished is kept line by line, so that a run can be interrupted and resumed."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bequec import __version__
-from bequec.errors import BequecError, DataError
-from bequec.files import write_text
+from bequec.core.errors import BequecError, DataError
+from bequec.core.files import write_text
+from bequec.core.progress import Progress
 from bequec.paper.table import Cell, Options, Record, Table, summarise
 
-Progress = Callable[[str, int, int], object]
 FILE = "trials.jsonl"
 
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from bequec.evaluate.scores import mean_squared_error, rank_correlation, relative_error, subspace_distance
 from bequec.learn.bequec import BeQuec
-from bequec.look.scores import mean_squared_error, rank_correlation, relative_error, subspace_distance
 from bequec.paper.methods import KEYS, PLANTED_METHODS, chosen_titles
 from bequec.paper.table import Cell, Options, Table
 from bequec.plan.planning import plan_queries

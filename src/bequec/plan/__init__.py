@@ -1,9 +1,9 @@
 """plan: which blocks of pairs to ask."""
 
-from bequec.plan.budget import Budget, CostSheet
-from bequec.plan.costs import plan_cost
 from bequec.plan.extension import extend_plan
-from bequec.plan.identifiable import check_identifiable, is_identifiable, mending_blocks
+from bequec.plan.mask.identifiable import check_identifiable, is_identifiable, mending_blocks
+from bequec.plan.money.budget import Budget, CostSheet
+from bequec.plan.money.prices import plan_cost
 from bequec.plan.planning import default_n_groups, plan_queries, with_blocks
 from bequec.plan.query_plan import QueryPlan
 

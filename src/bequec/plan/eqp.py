@@ -12,9 +12,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from bequec.errors import PlanError
-from bequec.plan.query_plan import BoolArray, IntArray, QueryPlan
-from bequec.plan.sharing import sharing_graph
+from bequec.core.arrays import BoolArray, IntArray
+from bequec.core.errors import PlanError
+from bequec.plan.mask.sharing import sharing_graph
+from bequec.plan.query_plan import QueryPlan
 
 MOST_STEPS = 200_000
 

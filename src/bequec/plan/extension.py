@@ -4,11 +4,12 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from bequec.errors import PlanError
-from bequec.plan.budget import Budget, as_budget
-from bequec.plan.costs import FloatArray, check_cost, with_opened
-from bequec.plan.fitting import spend_what_is_left
-from bequec.plan.identifiable import check_identifiable
+from bequec.core.arrays import FloatArray
+from bequec.core.errors import PlanError
+from bequec.plan.mask.identifiable import check_identifiable
+from bequec.plan.money.budget import Budget, as_budget
+from bequec.plan.money.prices import check_cost, with_opened
+from bequec.plan.money.within_budget import spend_what_is_left
 from bequec.plan.planning import block_indices
 from bequec.plan.query_plan import QueryPlan
 

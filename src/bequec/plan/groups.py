@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bequec.errors import PlanError
-from bequec.plan.query_plan import IntArray
+from bequec.core.arrays import IntArray
+from bequec.core.errors import PlanError
 
 
 def draw_groups(n_nodes: int, n_groups: int, rng: np.random.Generator) -> IntArray:

@@ -7,8 +7,9 @@ blocks come last. A pair that cannot be asked keeps its number, which no questio
 
 import numpy as np
 
-from bequec.errors import AnswersError
-from bequec.plan.query_plan import IntArray, QueryPlan
+from bequec.core.arrays import IntArray
+from bequec.core.errors import AnswersError
+from bequec.plan.query_plan import QueryPlan
 
 
 def pair_numbers(plan: QueryPlan, left: IntArray, right: IntArray) -> IntArray:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bequec.errors import PlanError
+from bequec.core.errors import PlanError
+from bequec.plan.mask.sharing import completes_its_diagonal
 from bequec.plan.patterns import Block, diagonal_blocks, random_blocks, reference_blocks, spread_blocks
-from bequec.plan.sharing import completes_its_diagonal
 
 PATTERNS = ("diagonal", "random", "reference", "spread", "cheapest")
 DEFAULT_DEGREE = 3

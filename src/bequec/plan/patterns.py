@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from bequec.errors import PlanError
-from bequec.plan.sharing import is_connected_by_sharing
+from bequec.core.errors import PlanError
+from bequec.plan.mask.sharing import is_connected_by_sharing
 
 Block = tuple[int, int]
 

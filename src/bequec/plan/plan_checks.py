@@ -8,22 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from bequec.errors import PlanError
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
-
-
-def shortened(values: Sequence[object], most: int = 8) -> str:
-    """A list for an error message: the first few and how many more."""
-    text = ", ".join(str(value) for value in values[:most])
-    return text if len(values) <= most else f"{text}, … ({len(values)} in all)"
-
-
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same array, closed for writing."""
-    array.flags.writeable = False
-    return array
+from bequec.core.arrays import BoolArray, IntArray
+from bequec.core.errors import PlanError, shortened
 
 
 def check_group_of(group_of: npt.ArrayLike) -> IntArray:

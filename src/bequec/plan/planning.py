@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bequec.errors import PlanError
-from bequec.plan.budget import Budget, as_budget
-from bequec.plan.cheapest import cheapest_blocks
-from bequec.plan.costs import FloatArray, check_cost, with_opened
-from bequec.plan.fitting import check_fits, fitting_n_groups, spend_what_is_left
+from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.errors import PlanError
 from bequec.plan.groups import draw_groups, groups_from_labels
-from bequec.plan.identifiable import check_identifiable, check_n_clusters
+from bequec.plan.mask.cheapest import cheapest_blocks
+from bequec.plan.mask.identifiable import check_identifiable, check_n_clusters
+from bequec.plan.mask.sharing import completes_its_diagonal
+from bequec.plan.money.budget import Budget, as_budget
+from bequec.plan.money.prices import check_cost, with_opened
+from bequec.plan.money.within_budget import check_fits, fitting_n_groups, spend_what_is_left
 from bequec.plan.pattern_choice import PATTERNS, PatternChoice, default_n_groups
 from bequec.plan.patterns import Block
-from bequec.plan.query_plan import IntArray, QueryPlan
-from bequec.plan.sharing import completes_its_diagonal
+from bequec.plan.query_plan import QueryPlan
 from bequec.plan.unaskable import node_pairs
 
 __all__ = ["MOST_NODES", "PATTERNS", "block_indices", "default_n_groups", "plan_queries", "with_blocks"]

@@ -9,24 +9,26 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from bequec.errors import PlanError
-from bequec.files import read_json, write_json
+from bequec.core.arrays import BoolArray, FloatArray, IntArray, read_only
+from bequec.core.errors import PlanError, shortened
+from bequec.core.files import read_json, write_json
 from bequec.plan.plan_checks import (
-    BoolArray,
-    IntArray,
     check_asked,
     check_group_of,
     check_later_blocks,
     check_names,
     check_unaskable,
     hashable,
-    read_only,
-    shortened,
 )
 
-__all__ = ["BoolArray", "IntArray", "QueryPlan", "shortened"]
-
 FORMAT, VERSION = "bequec plan", 1
+
+
+def pairs_in_blocks(sizes: IntArray) -> FloatArray:
+    """(L, L): how many pairs of nodes each block of groups of these sizes has, asked or not."""
+    count = np.outer(sizes, sizes).astype(np.float64)
+    count[np.diag_indices_from(count)] = sizes * (sizes - 1) / 2
+    return count
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import gammaln
 
-from bequec.errors import PlanError
+from bequec.core.arrays import FloatArray
+from bequec.core.errors import PlanError
 from bequec.plan.query_plan import QueryPlan
 
-FloatArray = npt.NDArray[np.float64]
 Concentration = Sequence[float] | FloatArray
 
 ROWS_AT_ONCE = 2_000_000

@@ -4,8 +4,9 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from bequec.errors import PlanError
-from bequec.plan.plan_checks import IntArray, check_unaskable
+from bequec.core.arrays import IntArray
+from bequec.core.errors import PlanError
+from bequec.plan.plan_checks import check_unaskable
 
 
 def node_pairs(

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
 from bequec.ask.graph import ask_graph
-from bequec.errors import BequecError
-from bequec.plan.query_plan import IntArray, QueryPlan
+from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.errors import BequecError
+from bequec.plan.query_plan import QueryPlan
 
 Seed = int | np.random.Generator | None
 

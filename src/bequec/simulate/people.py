@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bequec.errors import BequecError
+from bequec.core.arrays import IntArray
+from bequec.core.errors import BequecError
 from bequec.plan.pairs import pairs_numbered, question_numbers
-from bequec.plan.query_plan import IntArray, QueryPlan
+from bequec.plan.query_plan import QueryPlan
 
 Same = Sequence[int] | npt.NDArray[Any] | Callable[[IntArray, IntArray], Any]
 

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from bequec.ask.answers import FloatArray
+from bequec.core.arrays import FloatArray
 from bequec.look.plots.style import COLOURS, INK, colour, label, new_figure
 
 MOST_ROWS = 400

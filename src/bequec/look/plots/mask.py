@@ -8,7 +8,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from bequec.ask.answers import Answers, FloatArray
+from bequec.ask.answers import Answers
+from bequec.core.arrays import FloatArray
 from bequec.look.plots.style import COLOURS, INK, label, new_figure
 from bequec.look.terminal import block_progress
 from bequec.plan.query_plan import QueryPlan

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from bequec.ask.answers import FloatArray
-from bequec.learn.wide_stitching import tree_ties
+from bequec.advise.preview import Expectation
+from bequec.core.arrays import BoolArray, FloatArray
+from bequec.learn.stitch.wide_stitching import tree_ties
 from bequec.look.plots.style import COLOURS, INK, label, new_figure
-from bequec.look.preview import Expectation
-from bequec.plan.query_plan import BoolArray, QueryPlan
+from bequec.plan.query_plan import QueryPlan
 
 MOST_NAMED_GROUPS = 60
 GREY = "#b5bac1"

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from bequec.ask.answers import FloatArray
+from bequec.core.arrays import FloatArray
 from bequec.look.plots.style import INK, colour, label, new_figure
 
 MOST_POINTS = 3000

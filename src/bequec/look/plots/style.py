@@ -10,8 +10,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bequec.errors import BequecError
-from bequec.files import whole_file
+from bequec.core.errors import BequecError
+from bequec.core.files import whole_file
 
 # Colours that stay apart for most colour-blind people (after Okabe and Ito), then paler repeats.
 COLOURS = (

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from bequec.evaluate.theory_curves import ErrorPoint
 from bequec.look.plots.style import COLOURS, INK, label
-from bequec.look.theory_curves import ErrorPoint
 
 
 def plot_error_curves(against_nodes: Sequence[ErrorPoint], against_groups: Sequence[ErrorPoint]) -> Figure:

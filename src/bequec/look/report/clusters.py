@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bequec.ask.answers import Answers, FloatArray
-from bequec.errors import ModelError
+from bequec.ask.answers import Answers
+from bequec.core.arrays import FloatArray
+from bequec.core.errors import ModelError
 from bequec.learn.bequec import BeQuec
 from bequec.look.plots.style import colour
 from bequec.look.report.thumbnails import thumbnail

@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bequec import __version__
 from bequec.ask.answers import Answers
-from bequec.files import write_text
+from bequec.core.files import write_text
 from bequec.learn.bequec import BeQuec
 from bequec.learn.inputs import as_answers
 from bequec.look.plots.charts import plot_heat_map, plot_interactions, plot_singular_values

@@ -1,0 +1,1 @@
+"""advise: what more answers would buy."""

@@ -1,0 +1,1 @@
+"""core: what every room stands on; knows nothing of graphs."""

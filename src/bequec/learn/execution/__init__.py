@@ -1,0 +1,1 @@
+"""execution: where kernels run; kernels do not know."""

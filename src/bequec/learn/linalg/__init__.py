@@ -1,0 +1,1 @@
+"""linalg: decompositions and small symmetric systems; arrays in, arrays out."""

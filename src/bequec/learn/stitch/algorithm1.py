@@ -1,0 +1,86 @@
+"""The paper's Algorithm 1: stitch the range space, find its corners, read off the memberships."""
+
+import dataclasses
+
+import numpy as np
+
+from bequec.ask.answers import Answers
+from bequec.core.arrays import BoolArray, FloatArray
+from bequec.core.errors import AnswersError, PlanError
+from bequec.learn.interactions import least_squares_interactions
+from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
+from bequec.learn.stitch.anchors import scale_groups_to_corners, successive_projection
+from bequec.learn.stitch.growing import grow_range_space
+from bequec.learn.stitch.stitching import RangeSpace, estimate_range_space
+from bequec.learn.stitch.wide_stitching import wide_range_spaces
+from bequec.learn.stitch.windows import HARDLY
+from bequec.learn.task import State, Task
+from bequec.plan.mask.growth import best_growth
+from bequec.plan.mask.identifiable import check_identifiable, is_identifiable
+from bequec.plan.mask.sharing import usable_blocks
+
+
+def stitch_and_project(task: Task) -> State:
+    """Algorithm 1 on the answered blocks."""
+    space = _grown_range_space(task)
+    if space is None:
+        space = estimate_range_space(task.answers, task.usable, task.n_clusters, _first_vector(task), task.mapper)
+    basis = space.basis
+    anchors = successive_projection(basis, task.n_clusters)
+    corners = basis[anchors]
+    points, is_near = scale_groups_to_corners(basis, corners, task.answers.plan.starts[:-1])
+    memberships = simplex_least_squares(points, corners)
+    # In sparse graphs degrees differ by far and most rows end near the origin: there only their direction counts.
+    memberships[~is_near] = cone_memberships(points[~is_near], corners)
+    interactions = least_squares_interactions(task.answers, memberships)
+    return State(*space, memberships, interactions, anchors)
+
+
+def stitch_widely(task: Task) -> State:
+    """Where every refinement starts: the range space stitched on all shared columns."""
+    wider: tuple[FloatArray, ...] = ()
+    space = _grown_range_space(task)
+    if space is None:
+        space, wider = wide_range_spaces(task.answers, task.usable, task.n_clusters, task.rng, task.mapper)
+        if space.singular_values[task.n_clusters - 1] < HARDLY * space.singular_values[0]:
+            # So weak a direction may be the imputed diagonal's own, which only an exact SVD can tell.
+            exact = estimate_range_space(task.answers, task.usable, task.n_clusters, _first_vector(task), task.mapper)
+            successive_projection(exact.basis, task.n_clusters)
+    successive_projection(space.basis, task.n_clusters)  # refuses answers that show fewer than K directions
+    return State(*space, wider_bases=wider)
+
+
+def answered_usable_blocks(answers: Answers, n_clusters: int) -> BoolArray:
+    """The blocks that learning can use; an error unless they identify the memberships."""
+    plan = answers.plan
+    if not answers.yes.nnz:
+        raise AnswersError(
+            f"none of the {answers.n_answered_pairs} answered pairs is a yes; there is nothing to cluster: collect "
+            "answers, or check that labels and names were read as meant ('unsure' counts only with unsure='half')"
+        )
+    check_identifiable(plan, n_clusters, diagonal=answers.diagonal)
+    answered = answers.share_answered_per_block > 0
+    if answered.any() and not (answered == plan.asked).all():
+        plan = dataclasses.replace(plan, asked=answered)
+        if not is_identifiable(plan, n_clusters, diagonal=answers.diagonal):
+            waiting = np.argwhere(np.triu(answers.plan.asked & ~answered))
+            l, m = waiting[0]
+            raise PlanError(
+                f"{len(waiting)} asked blocks have no answer yet, e.g. ({plan.group_name(l)}, {plan.group_name(m)}), "
+                "and without them the groups cannot be tied together; collect answers there (`bequec status`)"
+            )
+    return usable_blocks(plan, n_clusters, diagonal=answers.diagonal)
+
+
+def _grown_range_space(task: Task) -> RangeSpace | None:
+    """The range space grown from a seed where some group is smaller than K; None where it can be stitched."""
+    answers, K = task.answers, task.n_clusters
+    if answers.plan.sizes.min() >= K:
+        return None
+    asked = answers.share_answered_per_block > 0
+    growth = best_growth(asked, task.usable, answers.plan.sizes, K, diagonal=answers.diagonal)
+    return None if growth is None else grow_range_space(answers, growth, K, _first_vector(task))
+
+
+def _first_vector(task: Task) -> FloatArray:
+    return task.rng.standard_normal(task.answers.plan.n_nodes)

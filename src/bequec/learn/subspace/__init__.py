@@ -1,0 +1,1 @@
+"""subspace: the range space refined over the whole mask, without a likelihood."""

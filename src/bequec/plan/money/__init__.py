@@ -1,0 +1,1 @@
+"""money: what asking costs, and what a budget buys."""
