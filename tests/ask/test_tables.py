@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bequec import Answers, AnswersError, QueryPlan
+from bequec import Answers, AnswersError, QueryPlan, TableError
 from bequec.plan.pairs import pair_numbers
 
 
@@ -171,12 +171,12 @@ def test_bad_rows_are_named(two_villages, rows, message):
 )
 def test_broken_files_are_refused(tmp_path, two_villages, name, content, message):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(AnswersError, match=message):
+    with pytest.raises(TableError, match=message):
         Answers.from_table(tmp_path / name, two_villages)
 
 
 def test_missing_files_and_unknown_choices_are_named(tmp_path, two_villages):
-    with pytest.raises(AnswersError, match=r"cannot read .*gone.csv: No such file or directory; check the path"):
+    with pytest.raises(TableError, match=r"cannot read .*gone.csv: No such file or directory; check the path"):
         Answers.from_table(tmp_path / "gone.csv", two_villages)
     for option in ("unlisted", "unsure", "outside"):
         with pytest.raises(AnswersError, match=f"{option}='perhaps' is unknown; choose one of"):

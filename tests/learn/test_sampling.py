@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bequec import Answers, BeQuec, QueryPlan, plan_queries
-from bequec.learn import sampling
+from bequec.learn.posterior import sampling
 from bequec.learn.posterior.cavity import Belief
 from bequec.learn.posterior.sampling import among, draw_sample, extend, share_needed
 from bequec.learn.task import State, Task

@@ -124,3 +124,9 @@ def test_growth_reaches_exactly_what_sharing_connects_when_all_groups_are_large(
 def test_impossible_numbers_of_clusters_are_refused(n_clusters, message):
     with pytest.raises(PlanError, match=message):
         check_identifiable(QueryPlan(np.repeat([0, 1], 10), [(0, 0), (0, 1)]), n_clusters)
+
+
+def test_mending_counts_the_pairs_inside_a_group_as_they_are():
+    """45 pairs inside the group of ten, 49 between the groups of seven: either would do."""
+    plan = QueryPlan([0] * 10 + [1] * 7 + [2] * 7, [(0, 1), (0, 2)])
+    assert mending_blocks(plan, 4) == [(0, 0)]
