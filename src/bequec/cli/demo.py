@@ -32,11 +32,11 @@ def demo(
 
     Example: bequec demo --study demo
     """
-    from bequec.cli.look import write_results
     from bequec.evaluate.scores import score_labels
     from bequec.learn.bequec import BeQuec
     from bequec.look.terminal import draw_mask
     from bequec.study.folder import Study
+    from bequec.study.results import write_results
 
     shown = MATERIALS[data](study, seed)
     plan = shown.plan
