@@ -10,7 +10,7 @@ from bequec.core.errors import PlanError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bequec.advise.preview import Guess
+    from bequec.advise.preview import AnswerModel
     from bequec.plan.money.budget import Budget, CostSheet
     from bequec.plan.query_plan import QueryPlan
 
@@ -89,11 +89,11 @@ def read_guess(
     balance: float | None,
     mixing: float | None,
     answers_per_pair: float,
-) -> "Guess":
+) -> "AnswerModel":
     """What answers to expect; what is not said is typical."""
-    from bequec.advise.preview import Guess
+    from bequec.advise.preview import AnswerModel
 
-    typical = Guess()
+    typical = AnswerModel()
     false_no, false_yes = typical.false_no, typical.false_yes
     if error_rate is not None:
         try:
@@ -107,7 +107,7 @@ def read_guess(
         raise typer.BadParameter(f"a preview needs a whole number of answers per pair, got {answers_per_pair:g}")
     if confusion is None:
         confusion = max(typical.confusion, false_yes) if error_rate is None else false_yes
-    return Guess(
+    return AnswerModel(
         false_no=false_no,
         false_yes=false_yes,
         confusion=confusion,

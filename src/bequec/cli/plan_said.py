@@ -10,7 +10,7 @@ from bequec.cli.say import progress_bar, say, say_json, say_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bequec.advise.preview import Expectation, Guess
+    from bequec.advise.preview import Expectation, AnswerModel
     from bequec.core.arrays import FloatArray
     from bequec.plan.money.budget import Budget
     from bequec.plan.query_plan import QueryPlan
@@ -87,7 +87,7 @@ def say_tree(plan: "QueryPlan", n_clusters: int) -> None:
 
 
 def say_preview(
-    wish: dict[str, Any], guess: "Guess", refine: str | None, folder: Path, ending: str | None, *, json: bool
+    wish: dict[str, Any], guess: "AnswerModel", refine: str | None, folder: Path, ending: str | None, *, json: bool
 ) -> None:
     """Simulate, and show what the budget buys."""
     from bequec.advise.preview import MOST_NODES_SIMULATED, preview
