@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bequec import Answers, BeQuec, PlanError, plan_queries
-from bequec.advise.preview import Expectation, AnswerModel, expected_accuracies, preview, thinned
+from bequec.advise.preview import AnswerModel, Expectation, expected_accuracies, preview, thinned
 from bequec.evaluate.scores import accuracy
 from bequec.simulate import simulate_people
 

@@ -10,7 +10,7 @@ from bequec.cli.say import progress_bar, say, say_json, say_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bequec.advise.preview import Expectation, AnswerModel
+    from bequec.advise.preview import AnswerModel, Expectation
     from bequec.core.arrays import FloatArray
     from bequec.plan.money.budget import Budget
     from bequec.plan.query_plan import QueryPlan
