@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bequec.cli.hints import in_options
 from bequec.cli.say import progress_bar, say, say_json, say_table, warn
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _say(table: "pd.DataFrame") -> None:
     say_table(heads, rows)
     for method, warning in zip(table["method"], table["warning"], strict=True):
         if warning:
-            warn(f"{method}: {warning}")
+            warn(in_options(f"{method}: {warning}"))
 
 
 def _told(name: str, value: float, error: float | None) -> str:

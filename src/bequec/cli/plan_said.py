@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bequec.cli.hints import in_options
 from bequec.cli.plan_options import cost_sheets, told_costs
 from bequec.cli.say import progress_bar, say, say_json, say_table
 
@@ -113,7 +114,7 @@ def say_preview(
         )
         for one in (*by_budget, *by_pattern):
             if one.why_not:
-                say(f"{one.name}: {one.why_not}")
+                say(in_options(f"{one.name}: {one.why_not}"))
         if wish["n_nodes"] > MOST_NODES_SIMULATED:
             say(
                 f"simulated with about {MOST_NODES_SIMULATED} of the {wish['n_nodes']:,} items and the same blocks: "

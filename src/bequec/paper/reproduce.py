@@ -40,7 +40,7 @@ def reproduce(
         Where finished trials are kept, and results written.
     options : Options, optional
     n_trials : int, optional
-        Trials a cell; 20 by default.
+        Trials per cell; 20 by default.
     seed : int
         The first trial's seed; each further trial has the next.
     progress : callable, optional
@@ -76,9 +76,9 @@ def wrong_choice(what: str, options: Options, n_trials: int | None) -> str:
     if wrong := unknown_methods(options.methods or (), [key for table in tables for key in table.only_here]):
         return wrong
     heeded = frozenset[str]().union(*(table.heeds for table in tables))
-    given = options.given | ({"trials"} if n_trials is not None else set())
-    heeded |= set() if what in FIGURES else {"trials"}
-    ignored = [f"--{name.replace('_', '-')}" for name in sorted(given - heeded)]
+    given = options.given | ({"n_trials"} if n_trials is not None else set())
+    heeded |= set() if what in FIGURES else {"n_trials"}
+    ignored = [f"{name}=" for name in sorted(given - heeded)]
     return f"{', '.join(ignored)} changes nothing in {what}; leave it out" if ignored else ""
 
 
