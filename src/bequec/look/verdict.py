@@ -67,7 +67,7 @@ def judge(model: BeQuec, answers: Answers) -> Verdict:
     gap = float(model.gaps_.min())
     explained = explained_share(model, answers)
     doubts = _doubts(model, answers, gap)
-    level: Level = "weak" if any(is_grave for is_grave, _ in doubts) else "fair" if doubts else "strong"
+    level: Level = "weak" if any(is_serious for is_serious, _ in doubts) else "fair" if doubts else "strong"
     if hasattr(model, "memberships_std_"):
         shown = f"memberships are known to about {max(1, round(100 * _relative_error(model)))} %"
     else:
@@ -78,7 +78,7 @@ def judge(model: BeQuec, answers: Answers) -> Verdict:
 
 
 def _doubts(model: BeQuec, answers: Answers, gap: float) -> list[tuple[bool, str]]:
-    """What speaks against the result: (is it grave?, why and what to do)."""
+    """What speaks against the result: (is it serious?, why and what to do)."""
     K = model.n_clusters
     n_empty = int((model.memberships_.sum(axis=0) < THRESHOLDS.empty_cluster * len(model.memberships_) / K).sum())
     if answers.share_yes in (0.0, 1.0) or K - n_empty < 2:
@@ -96,7 +96,7 @@ def _doubts(model: BeQuec, answers: Answers, gap: float) -> list[tuple[bool, str
     if has_errors and _relative_error(model) > THRESHOLDS.small_error:
         error = _relative_error(model)
         text = f"memberships are off by about {100 * error:.0f} %; more answers would help"
-        # Error bars are those of the found solution: where no window shows all clusters, less of an error is grave.
+        # Error bars are those of the found solution: where no window shows all clusters, a smaller error is serious.
         unseen = bool((model.gaps_ < THRESHOLDS.visible_gap).all())
         doubts.append((error > (THRESHOLDS.large_error_unseen if unseen else THRESHOLDS.large_error), text))
     if gap < (THRESHOLDS.visible_gap if has_errors else THRESHOLDS.reliable_gap):

@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from bequec.look.plots.style import COLOURS, INK, label, new_figure
-
-GREY = "#8a8f98"
+from bequec.look.plots.style import COLOURS, GREY, INK, label, new_figure
 
 
 def plot_comparison(table: pd.DataFrame, score: str = "ACC") -> Figure:
