@@ -12,6 +12,8 @@ from bequec.cli.say import progress_bar, say, say_json, say_table, warn
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bequec.evaluate.methods import Maker
+
 
 def compare(
     study: Annotated[Path, typer.Argument(help="The study's folder.")],
@@ -37,10 +39,8 @@ def compare(
     Example: bequec compare dogs --truth breeds.csv
     """
     from bequec.baselines import load_pixels
-    from bequec.core.errors import ModelError
     from bequec.core.files import check_target, whole_file
     from bequec.evaluate.compare import compare as compare_methods
-    from bequec.evaluate.methods import chosen_methods
     from bequec.look.plots import check_picture, save_picture
     from bequec.look.plots.comparison import plot_comparison
     from bequec.study.folder import Study
@@ -48,10 +48,7 @@ def compare(
 
     opened = Study.open(study)
     images = opened.images
-    try:
-        chosen = chosen_methods(methods, has_features=images is not None)
-    except ModelError as reason:
-        raise typer.BadParameter(f"--methods: {reason}") from reason
+    chosen = _chosen(methods, has_images=images is not None)
     picture = picture or opened.path("pictures") / "compare.svg"
     check_picture(picture)
     for path in filter(None, (csv, picture)):
@@ -78,6 +75,16 @@ def compare(
     save_picture(plot_comparison(table), picture)
     if not json:
         say(f"→ {picture}" + (f", {csv}" if csv is not None else ""))
+
+
+def _chosen(methods: str | None, *, has_images: bool) -> "dict[str, Maker]":
+    from bequec.core.errors import ModelError
+    from bequec.evaluate.methods import chosen_methods
+
+    try:
+        return chosen_methods(methods, has_features=has_images)
+    except ModelError as reason:
+        raise typer.BadParameter(f"--methods: {reason}") from reason
 
 
 def _say(table: "pd.DataFrame") -> None:
