@@ -29,7 +29,7 @@ def test_a_larger_budget_is_expected_to_buy_more():
         {"n_nodes": 150, "n_clusters": 3, "budget": 2500, "random_state": 0},
         AnswerModel(false_no=0.3, false_yes=0.15, confusion=0.15),
         n_runs=2,
-        callback=lambda what, done, total: calls.append((what, done, total)),
+        progress=lambda what, done, total: calls.append((what, done, total)),
     )
     assert [one.name for one in by_budget] == ["0.5 × budget", "1 × budget", "2 × budget"]
     assert by_budget[0].n_pairs < by_budget[1].n_pairs <= 2500 < by_budget[2].n_pairs <= 5000

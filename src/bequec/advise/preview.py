@@ -147,7 +147,7 @@ def preview(
     n_runs: int | None = None,
     refine: str | None = "subspace",
     random_state: int = 0,
-    callback: Progress | None = None,
+    progress: Progress | None = None,
 ) -> tuple[list[Expectation], list[Expectation]]:
     """Half, one and two times the budget; and the patterns side by side for the budget.
 
@@ -159,8 +159,8 @@ def preview(
         How answers are expected to turn out.
     n_runs, refine, random_state :
         As in ``expected_accuracies``.
-    callback : callable, optional
-        Called as ``callback(what, done, total)``.
+    progress : callable, optional
+        Called as ``progress(what, done, total)``.
     """
     prices = plan_arguments.get("cost")
     asked_for = plan_queries(**plan_arguments)
@@ -177,8 +177,8 @@ def preview(
     plans = [alternative.plan() for alternative in (*by_budget, *by_pattern)]
     rows = []
     for done, (alternative, (plan, why_not)) in enumerate(zip((*by_budget, *by_pattern), plans, strict=True)):
-        if callback is not None:
-            callback("simulating", done, len(plans))
+        if progress is not None:
+            progress("simulating", done, len(plans))
         if plan is None:
             rows.append(Expectation(alternative.name, 0, math.nan, (), why_not))
             continue

@@ -95,7 +95,7 @@ def say_preview(
     from bequec.look.terminal import draw_curve
 
     with progress_bar() as show:
-        by_budget, by_pattern = preview(wish, guess, refine=refine, random_state=wish["random_state"], callback=show)
+        by_budget, by_pattern = preview(wish, guess, refine=refine, random_state=wish["random_state"], progress=show)
     if ending is not None:
         from bequec.look.plots import plot_budget_accuracy, save_picture
 
