@@ -53,6 +53,11 @@ def test_a_column_with_a_value_that_is_not_of_its_type_stays_as_it_was_written(t
     assert parsed(two_villages, **{column: values}).rows[column].tolist() == values
 
 
+def test_a_column_in_which_nobody_wrote_is_missing_in_every_row(two_villages):
+    rows = parsed(two_villages, **{name: ["", " "] for name in ("answered_at", "seconds", "question", "worker")}).rows
+    assert rows.iloc[:, 4:].isna().all(axis=None)
+
+
 def test_tables_are_joined_with_all_their_columns_and_nothing_is_lost_where_types_differ(two_villages):
     first = parsed(two_villages, seconds=["1.5"], worker=["ann"], question=["0"])
     second = parsed(two_villages, seconds=["about 4"], mood=["tired"], worker=["bob"])

@@ -46,7 +46,7 @@ def check_pair_columns(table: pd.DataFrame) -> None:
 
 def node_indices(names: "pd.Series[Any]", plan: QueryPlan) -> IntArray:
     """The node of each name; numbers and their texts are taken for the same name."""
-    codes, unique = pd.factorize(names)
+    codes, unique = distinct(names)
     nodes = np.append(nodes_named(unique, plan.names, plan.n_nodes), -1)[codes]
     if (nodes < 0).any():
         _refuse_missing(names, str(names.name), "name both items of every pair")
@@ -72,7 +72,7 @@ def read_pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray
     left[~named], right[~named] = _pairs_of_numbers(tasks[~named], plan)
     if named.any():
         halves = tasks[named].str.split("|", n=1, expand=True)
-        left[named], right[named] = node_indices(halves[0], plan), node_indices(halves[1], plan)
+        left[named], right[named] = (node_indices(halves[half].rename("task"), plan) for half in (0, 1))
     return left, right
 
 
@@ -126,7 +126,7 @@ def read_labels(table: pd.DataFrame, unlisted: str) -> FloatArray:
 
 def label_values(labels: "pd.Series[Any]") -> FloatArray:
     """Labels as numbers: 1 for same, 0 for different, NaN for unsure, −1 for what is no label."""
-    codes, unique = pd.factorize(labels)
+    codes, unique = distinct(labels)
     return np.asarray(np.array([_label_value(label) for label in unique], dtype=float)[codes])
 
 
@@ -185,7 +185,7 @@ def read_further(name: str, values: "pd.Series[Any]") -> Any:
     texts = text_column(values)
     if name == "answered_at" and texts.categories.str.match(AN_INSTANT).all():
         try:
-            instants = pd.to_datetime(texts.categories, format="ISO8601").as_unit("us")
+            instants = pd.to_datetime(texts.categories, format="ISO8601")
         except ValueError:  # no such day, or several time zones
             return texts
         return instants.take(texts.codes, allow_fill=True, fill_value=pd.NaT)
@@ -194,7 +194,7 @@ def read_further(name: str, values: "pd.Series[Any]") -> Any:
 
 def text_column(values: "pd.Series[Any]") -> pd.Categorical:
     """Texts as codes of their distinct values; what is blank is missing."""
-    codes, unique = pd.factorize(values)
+    codes, unique = distinct(values)
     new_codes, categories = pd.factorize(np.array([_text(value) for value in unique], dtype=object))
     return pd.Categorical.from_codes(np.append(new_codes, -1)[codes], pd.Index(categories, dtype="str"))
 
@@ -208,9 +208,17 @@ def _text(value: Any) -> str | None:
 # --- rows ------------------------------------------------------------------------------------------------
 
 
+def distinct(values: "pd.Series[Any]") -> tuple[IntArray, Any]:
+    """For each row the index of its value among the distinct ones, −1 where it is missing."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return np.asarray(values.cat.codes), values.cat.categories
+    codes, unique = pd.factorize(values)
+    return np.asarray(codes), unique
+
+
 def is_blank(values: "pd.Series[Any]") -> BoolArray:
     """Which rows say nothing: missing values and empty texts."""
-    codes, unique = pd.factorize(values)
+    codes, unique = distinct(values)
     blank = [not str(value).strip() for value in unique]
     return np.asarray(np.append(np.array(blank, dtype=bool), True)[codes])
 

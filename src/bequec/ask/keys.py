@@ -73,10 +73,11 @@ def _by_name(pair: IntArray, worker: IntArray, sheet: IntArray, recorded: BoolAr
     ends when nothing changes, for most tables at the second look.
     """
     row, named = np.arange(len(pair)), worker >= 0
-    of_worker, of_sheet = _codes(_combined(pair, worker)), _codes(_combined(pair, sheet))
+    of_worker = _codes(_combined(pair, worker))
+    of_sheet = of_worker if named.all() else _codes(_combined(pair, sheet))  # not looked at where all have a worker
     # Version 0.1 let one worker answer a pair on two sheets; otherwise the sheet need not be looked at.
-    twice = np.bincount(of_worker[recorded & named]).max(initial=0) > 1
-    of_both = _codes(_combined(of_worker, sheet)) if twice else of_worker
+    on_two_sheets = np.bincount(of_worker[recorded & named]).max(initial=0) > 1
+    of_both = _codes(_combined(of_worker, sheet)) if on_two_sheets else of_worker
     holds = np.ones(len(pair), dtype=bool)
     while True:
         found = _first_among(of_sheet, holds & ~named)
@@ -148,8 +149,8 @@ def _turns(pair: IntArray, file: IntArray) -> IntArray:
 
 
 def _codes(keys: IntArray | FloatArray) -> IntArray:
-    """Equal numbers for equal keys, counted from 0 in the order in which they come."""
-    return np.asarray(pd.factorize(keys)[0], dtype=np.int64)
+    """Equal numbers for equal keys, counted from 0 from the smallest on."""
+    return np.asarray(np.unique(keys, return_inverse=True)[1])  # numpy sorts whole numbers faster than pandas hashes
 
 
 def _combined(code: IntArray, other: IntArray) -> IntArray:

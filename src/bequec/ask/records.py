@@ -73,8 +73,9 @@ def _changes(table: AnswerTable, first: IntArray) -> tuple[IntArray, IntArray]:
     holder = first[repeated]
     begins = np.append(True, holder[1:] != holder[:-1])[: len(holder)]
     before = np.where(begins, holder, np.append(-1, repeated[:-1])[: len(holder)])
-    label, n_answers = _steps(table.label), table.n_answers
-    differs = (label[repeated] != label[before]) | (n_answers[repeated] != n_answers[before])
+    n_answers = table.n_answers
+    differs = _steps(table.label[repeated]) != _steps(table.label[before])
+    differs |= n_answers[repeated] != n_answers[before]
     says_other[repeated[differs]] = before[differs]
     latest[holder[differs]] = repeated[differs]  # of several the last assignment stays
     return says_other, latest

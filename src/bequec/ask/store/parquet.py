@@ -54,11 +54,13 @@ class ParquetRecord:
         try:
             stored = pq.read_table(self.path)
             header = json.loads(stored.schema.metadata[HEADER])
+            if "format" in header:  # version 1 did not state it
+                check_header(header, self.path, kind=FORMAT, version=VERSION, error=StudyError)
             unlisted = header["unlisted"]
+        except StudyError:
+            raise
         except (pa.ArrowInvalid, KeyError, TypeError, ValueError) as reason:
             raise StudyError(f"{self.path} was not written by bequec ({reason}); restore it from a copy") from reason
-        if "format" in header:  # version 1 did not state it
-            check_header(header, self.path, kind=FORMAT, version=VERSION, error=StudyError)
         try:
             table, _ = parse_table(stored.to_pandas(), plan, unlisted=unlisted, outside="error")
         except AnswersError as reason:
