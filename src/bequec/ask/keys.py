@@ -101,7 +101,7 @@ def _by_words(pair: IntArray, label: FloatArray, file: IntArray, replace: bool) 
     said = _codes(_combined(pair, _codes(np.where(unsure, -1, np.rint(label * LABEL_STEPS)))))
     place = _place_in(_codes(_combined(said, file)))
     key = _codes(_combined(said, place))
-    first = _first_of(key)
+    first = _first_among(key, np.ones(len(key), dtype=bool))
     touched = np.bincount(pair, weights=unsure)[pair] > 0
     if touched.any() and not unsure[touched].all():
         at = np.flatnonzero(touched)
@@ -160,6 +160,8 @@ def _combined(code: IntArray, other: IntArray) -> IntArray:
 
 def _place_in(codes: IntArray) -> IntArray:
     """The place of each row among those with the same code, counted from 0."""
+    if np.bincount(codes).max(initial=0) <= 1:
+        return np.zeros(len(codes), dtype=np.int64)
     return np.asarray(pd.Series(codes).groupby(codes).cumcount(), dtype=np.int64)
 
 
