@@ -141,7 +141,7 @@ def test_other_columns_are_kept_in_the_studys_table():
     assert bequec("ask", "s", "--answers", "a.csv", "--answers", "b.parquet") == 0
     table = pd.read_parquet("s/answers.parquet")
     assert table.worker[0] == "w7"
-    assert table.seconds[0] == "3.5"
+    assert table.seconds[0] == 3.5
     assert table.mood[1] == "tired"
     assert Study.open("s").answers().n_answers == 1
     assert Study.open("s").answers(unsure="half").n_answers == 2

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from bequec.ask.answer_table import AnswerTable
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answers:
@@ -37,6 +39,8 @@ class Answers:
         unanswered and +1 where it was answered twice. None when it is zero everywhere.
     diagonal : bool
         Whether the diagonal of the asked diagonal blocks was observed, too. If not, it is *unknown*.
+    table : AnswerTable or None
+        Every answer as it came: who said what, and when. None for graphs and counts.
 
     The plan's unaskable pairs are unanswered, whatever the baseline.
     """
@@ -46,6 +50,7 @@ class Answers:
     baseline: int = 1
     correction: sp.csr_array | None = None
     diagonal: bool = False
+    table: "AnswerTable | None" = None
 
     def __post_init__(self) -> None:
         yes = self.yes.copy()
@@ -92,11 +97,13 @@ class Answers:
         return cls.from_totals(plan, yes, total)
 
     @classmethod
-    def from_totals(cls, plan: QueryPlan, yes: sp.csr_array, total: sp.csr_array) -> Self:
+    def from_totals(
+        cls, plan: QueryPlan, yes: sp.csr_array, total: sp.csr_array, table: "AnswerTable | None" = None
+    ) -> Self:
         """Answers from checked counts in group order; stores whatever is sparser about the totals."""
         if total.nnz <= plan.n_numbers:  # at most half of the pairs, each stored twice
-            return cls(plan, yes, baseline=0, correction=total)
-        return cls(plan, yes, baseline=1, correction=_minus_asked(total, plan))
+            return cls(plan, yes, baseline=0, correction=total, table=table)
+        return cls(plan, yes, baseline=1, correction=_minus_asked(total, plan), table=table)
 
     @classmethod
     def from_table(
@@ -175,7 +182,7 @@ class Answers:
         once = self.correction.copy()
         once.data = np.where(once.data + self.baseline > 0, 1.0, 0.0) - self.baseline
         once.eliminate_zeros()
-        return Answers(self.plan, self.mean_yes, self.baseline, once if once.nnz else None, self.diagonal)
+        return Answers(self.plan, self.mean_yes, self.baseline, once if once.nnz else None, self.diagonal, self.table)
 
     @cached_property
     def answers_per_node(self) -> FloatArray:
