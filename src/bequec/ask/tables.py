@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from bequec.ask.answers import Answers
 from bequec.ask.columns import read_labels, read_pairs, read_weights, row_number, with_plain_columns
+from bequec.ask.pair_counts import single_pairs_once, stored_values
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.core.errors import AnswersError
 from bequec.core.tables import read_table
@@ -62,6 +63,9 @@ def answers_from_table(
     listed.data[:] = 1.0
     correction = (_symmetric(plan, left, right, answered) - listed).tocsr()
     correction.eliminate_zeros()
+    once = single_pairs_once(plan)
+    if once is not None:
+        correction = (correction + once).tocsr()
     return Answers(plan, yes, baseline=1, correction=correction if correction.nnz else None)
 
 
@@ -104,6 +108,7 @@ def answers_to_table(answers: Answers) -> pd.DataFrame:
     """One row per answered pair: left, right, label (the share of yes) and n_answers."""
     plan = answers.plan
     parts = [_answered_pairs(answers, l, m) for l, m in plan.blocks.tolist()]
+    parts.append(_answered_single_pairs(answers))
     left, right, yes, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
     names = np.empty(plan.n_nodes, dtype=object)
     names[:] = [plan.name(node) for node in range(plan.n_nodes)]
@@ -126,6 +131,14 @@ def _answered_pairs(answers: Answers, l: int, m: int) -> tuple[IntArray, IntArra
     return plan.groups[l][row], plan.groups[m][column], _flat(yes), _flat(counts)
 
 
+def _answered_single_pairs(answers: Answers) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """The same for listed pairs outside the blocks."""
+    single, position_of = answers.plan.single_pairs, answers.plan.position_of
+    counts = answers.totals_of(single.left, single.right)
+    left, right = single.left[counts > 0], single.right[counts > 0]
+    return left, right, stored_values(answers.yes, position_of[left], position_of[right]), counts[counts > 0]
+
+
 def _flat(values: Any) -> FloatArray:
     """Entries picked out of a sparse array, which scipy gives as a sparse or a dense row, as a plain array."""
     return np.asarray(values.todense() if sp.issparse(values) else values, dtype=float).ravel()
@@ -143,7 +156,7 @@ def _refuse_self_pairs(table: pd.DataFrame, left: IntArray, right: IntArray, pla
 
 def _inside(table: pd.DataFrame, left: IntArray, right: IntArray, plan: QueryPlan, outside: str) -> BoolArray:
     """Which rows the plan asks; the others are an error, or dropped with a word."""
-    inside = plan.asked[plan.group_of[left], plan.group_of[right]] & ~plan.cannot_be_asked(left, right)
+    inside = plan.asks(left, right)
     if inside.all():
         return inside
     n_outside = int((~inside).sum())

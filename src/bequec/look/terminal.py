@@ -20,8 +20,8 @@ def draw_mask(
     With answers, darker means more answered; with prices, darker means dearer, and × marks what cannot be asked.
     """
     part = block_progress(plan, answers) if prices is None else _dearness(plan, prices)
-    shade = np.where(plan.asked, 0.25 + 0.75 * part, 0.0)
-    forbidden = np.zeros(plan.asked.shape, dtype=bool) if prices is None else np.isinf(prices) & ~plan.asked
+    shade = np.where(plan.covered, 0.25 + 0.75 * part, 0.0)
+    forbidden = np.zeros(plan.asked.shape, dtype=bool) if prices is None else np.isinf(prices) & ~plan.covered
     if plan.n_groups > most:
         cell = np.arange(plan.n_groups) * most // plan.n_groups
         coarse, barred = np.zeros((most, most)), np.ones((most, most), dtype=bool)
@@ -44,10 +44,7 @@ def block_progress(plan: QueryPlan, answers: Answers | None) -> FloatArray:
     """(L, L): the answered share of each block; one everywhere while there are no answers to show."""
     if answers is None:
         return np.ones(plan.asked.shape)
-    l, m = plan.blocks.T
-    n_pairs = np.ones(plan.asked.shape)
-    n_pairs[l, m] = n_pairs[m, l] = np.maximum(plan.pairs_per_block, 1)
-    return np.asarray(answers.answered_pairs / n_pairs)
+    return np.asarray(answers.answered_pairs / np.maximum(plan.asked_pairs, 1))
 
 
 def draw_tree(plan: QueryPlan, usable: BoolArray, *, most: int = 60) -> str:
@@ -84,4 +81,4 @@ def draw_curve(labels: Sequence[str], values: Sequence[float], *, width: int = 4
 def _dearness(plan: QueryPlan, prices: FloatArray) -> FloatArray:
     """(L, L): each asked block's price as a share of the dearest asked one."""
     finite = np.where(np.isfinite(prices), prices, 0.0)
-    return np.asarray(finite / max(float(finite[plan.asked].max(initial=0.0)), 1e-12))
+    return np.asarray(finite / max(float(finite[plan.covered].max(initial=0.0)), 1e-12))

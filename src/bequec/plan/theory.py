@@ -218,7 +218,7 @@ def check_concentration(concentration: Concentration) -> FloatArray:
     """At least two positive Dirichlet parameters."""
     nu = np.atleast_1d(np.asarray(concentration, dtype=float))
     if nu.ndim != 1 or len(nu) < 2:
-        raise PlanError(f"ν must have one entry per cluster, at least 2, got {nu.tolist()}; e.g. --nu 0.5,0.5,0.5")
+        raise PlanError(f"ν must have one entry per cluster, at least 2, got {nu.tolist()}; e.g. [0.5, 0.5, 0.5]")
     if not (np.isfinite(nu) & (nu > 0)).all():
         raise PlanError(f"ν must be positive, got {nu.tolist()}")
     return nu
