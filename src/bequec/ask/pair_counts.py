@@ -23,14 +23,8 @@ def stored_in_blocks(matrix: sp.csr_array, plan: QueryPlan) -> BoolArray:
 
 def stored_values(matrix: sp.csr_array, rows: IntArray, columns: IntArray) -> FloatArray:
     """The entries of a sparse matrix at these places; zero where none is stored."""
-    entries = matrix.tocoo()
-    if not entries.nnz:
-        return np.zeros(len(rows))
-    keys = entries.row.astype(np.int64) * matrix.shape[1] + entries.col
-    order = np.argsort(keys, kind="stable")
-    wanted = rows * matrix.shape[1] + columns
-    at = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
-    return np.where(keys[at] == wanted, entries.data[at], 0.0)
+    picked = matrix[rows, columns]  # scipy gives a sparse or a dense array
+    return np.asarray(picked.todense() if sp.issparse(picked) else picked, dtype=float).ravel()
 
 
 def minus_asked(total: sp.csr_array, plan: QueryPlan) -> sp.csr_array | None:

@@ -17,10 +17,14 @@ class PairIndex:
     def find(self, left: IntArray, right: IntArray) -> IntArray:
         """The place of each pair in the list; −1 where it is not listed."""
         keys = self._keys(left, right)
+        found = np.full(keys.shape, -1)
         if not len(self._sorted):
-            return np.full(keys.shape, -1)
-        at = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
-        return np.asarray(np.where(self._sorted[at] == keys, self._order[at], -1))
+            return found
+        order = np.argsort(keys)  # among millions of pairs, a search in order is many times faster
+        ordered = keys[order]
+        at = np.minimum(np.searchsorted(self._sorted, ordered), len(self._sorted) - 1)
+        found[order] = np.where(self._sorted[at] == ordered, self._order[at], -1)
+        return found
 
     def holds(self, left: IntArray, right: IntArray) -> BoolArray:
         """Whether each pair is listed."""
