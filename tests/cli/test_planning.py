@@ -204,6 +204,34 @@ def test_extending_keeps_answers_and_question_numbers(capsys):
     assert len(told["theorem_2"]["conditions"]) == 5
 
 
+def test_a_study_with_listed_pairs_is_dealt_answered_and_extended(capsys):
+    """Thirteen pairs between the villages, listed after the plan was made; then the block that holds them."""
+    assert bequec("plan", 48, "-k", 2, "--groups", 4, "--study", "s") == 0
+    opened = Study.open("s")
+    first = opened.plan
+    assert not first.asked[0, 3]
+    between = [(int(i), int(j)) for i in first.groups[0] for j in first.groups[3]][::11]
+    opened.extend(first.with_listed(between))
+    assert bequec("ask", "s", "--sheets", 1000) == 0
+    sheets = pd.concat(pd.read_csv(path) for path in Path("s/sheets").glob("*.csv"))
+    listed = sheets[sheets["question"] >= first.n_numbers].sort_values("question")
+    assert [tuple(sorted(pair)) for pair in listed[["left", "right"]].to_numpy().tolist()] == [
+        tuple(sorted(pair)) for pair in between
+    ]
+    answers_to(opened.plan, sheets["question"].to_numpy(), "all.csv")
+    assert bequec("ask", "s", "--answers", "all.csv") == 0
+    capsys.readouterr()
+    assert bequec("status", "s", "--json") == 0
+    status = json.loads(capsys.readouterr().out)
+    assert status["n_answered_pairs"] == status["n_pairs"] == first.n_pairs + len(between)
+    assert {"block": "0, 3", "answered": len(between), "asked": len(between)} in status["blocks"]
+    assert bequec("plan", "--extend", "s", "--also", "0,3", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["n_new_pairs"] == 144 - len(between)
+    assert bequec("learn", "s") == 0
+    with pytest.raises(ValueError, match="this plan does not extend that of s"):
+        Study.open("s").extend(first.with_listed(between[::-1]))
+
+
 def test_a_graph_study_and_a_foreign_plan_are_not_extended(capsys):
     assert bequec("plan", 60, "-k", 2, "--groups", 4, "--study", "net") == 0
     edges = [(i, j) for i in range(60) for j in range(i) if (i - j) % 2 == 0]

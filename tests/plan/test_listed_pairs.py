@@ -58,7 +58,8 @@ def histories(draw):
 def built(history):
     group_of, first, unaskable, events = history
     if not first:  # a plan must ask something: begin with all events at once
-        listed, later, before = [], [], []
+        listed: list[tuple[int, int]] = []
+        later, before = [], []
         for kind, what in events:
             if kind == "block":
                 later.append(what)

@@ -7,6 +7,7 @@ import numpy as np
 from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray, FloatArray
 from bequec.learn.stitch.wide_stitching import tree_ties
+from bequec.plan.mask.sharing import asked_share_of_blocks
 from bequec.plan.query_plan import QueryPlan
 
 SHADES = " ░▒▓█"
@@ -17,9 +18,11 @@ def draw_mask(
 ) -> str:
     """The mask as text: two characters a block; beyond ``most`` groups, several groups share a character.
 
-    With answers, darker means more answered; with prices, darker means dearer, and × marks what cannot be asked.
+    Darker means more pairs asked, or, with answers, answered; with prices, darker means dearer, and × marks what
+    cannot be asked.
     """
-    part = block_progress(plan, answers) if prices is None else _dearness(plan, prices)
+    done = asked_share_of_blocks(plan) * block_progress(plan, answers)
+    part = done if prices is None else _dearness(plan, prices)
     shade = np.where(plan.covered, 0.25 + 0.75 * part, 0.0)
     forbidden = np.zeros(plan.asked.shape, dtype=bool) if prices is None else np.isinf(prices) & ~plan.covered
     if plan.n_groups > most:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from bequec.core.arrays import BoolArray, IntArray
+from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.plan.groups import pairs_in_blocks
 from bequec.plan.query_plan import QueryPlan
 
@@ -42,6 +42,11 @@ def mostly_asked_blocks(plan: QueryPlan) -> BoolArray:
     if not len(plan.unaskable) and not len(plan.listed):
         return plan.asked
     return np.asarray(plan.covered & (2 * plan.asked_pairs >= pairs_in_blocks(plan.sizes)))
+
+
+def asked_share_of_blocks(plan: QueryPlan) -> FloatArray:
+    """(L, L): the share of each block's pairs that is asked; one for a block asked whole, unaskable pairs or not."""
+    return np.asarray(np.where(plan.asked, 1.0, plan.asked_pairs / np.maximum(pairs_in_blocks(plan.sizes), 1)))
 
 
 def sharing_graph(usable: BoolArray) -> sp.csr_array:
