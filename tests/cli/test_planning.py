@@ -77,12 +77,12 @@ def test_a_budget_in_money_has_a_cost_sheet(capsys):
     ("arguments", "code", "message"),
     [
         (["--budget", "plenty"], 2, "budget 'plenty' cannot be read"),
-        (["--budget", "40h"], 2, "a budget in hours needs seconds_per_pair="),
+        (["--budget", "40h"], 2, "a budget in hours needs"),
         (["--budget", "50"], 1, "the smallest budget that would do is"),
         (["--hourly-pay", "9"], 2, "--hourly-pay say what a budget buys; say --budget, too"),
         (["--balance", "2"], 2, "only with --preview"),
         (["--cost", "costs.csv"], 1, "cost belongs to pattern 'cheapest'"),
-        (["--cost", "costs.csv", "--pattern", "cheapest"], 1, "say which node is in which (groups="),
+        (["--cost", "costs.csv", "--pattern", "cheapest"], 1, "say which node is in which ("),
         (["--unaskable", "pairs.csv"], 1, "unaskable names 'zoe', which is no item of the plan"),
         (["--preview", "--error-rate", "often"], 2, "--error-rate 'often' cannot be read"),
         (["--preview", "--answers-per-pair", "1.5"], 2, "a whole number of answers per pair, got 1.5"),
@@ -112,7 +112,7 @@ def test_forbidden_villages_are_named_with_what_to_paste(capsys):
     Path("costs.csv").write_text("\n".join(["one,other,price", *rows]), encoding="utf-8")
     assert bequec(*command, "--pattern", "cheapest", "--cost", "costs.csv") == 1
     told = capsys.readouterr().err
-    [(first, second)] = re.findall(r"also=\[\('(\w+)', '(\w+)'\)\]", told)
+    [(first, second)] = re.findall(r"also\W+(\w+)\W+(\w+)", told)
     assert "groups Chala, Dire cannot be reached" in told
     assert bequec(*command, "--pattern", "cheapest", "--cost", "costs.csv", "--also", f"{first},{second}") == 0
     assert "× " in capsys.readouterr().out
@@ -247,15 +247,15 @@ def test_a_graph_study_and_a_foreign_plan_are_not_extended(capsys):
 
 
 def test_the_preview_is_a_table_a_curve_and_a_picture(capsys):
-    wish = ["plan", 90, "-k", 2, "--budget", 1500, "--preview", "--error-rate", "0.2,0.1", "--refine", "none"]
-    assert bequec(*wish, "--pictures", "png") == 0
+    command = ["plan", 90, "-k", 2, "--budget", 1500, "--preview", "--error-rate", "0.2,0.1", "--refine", "none"]
+    assert bequec(*command, "--pictures", "png") == 0
     out = capsys.readouterr().out
     assert "what the budget buys" in out
     assert "patterns for the same budget" in out
     assert re.search(r"2 × budget █+ \d+", out)
     assert Path("study/pictures/budget_accuracy.png").stat().st_size > 5000
     assert not Path("study/study.json").exists()
-    assert bequec(*wish, "--json") == 0
+    assert bequec(*command, "--json") == 0
     said = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in said["budget"]] == ["0.5 × budget", "1 × budget", "2 × budget"]
     assert all(one["accuracy"] is None or 0 < one["accuracy"] <= 1 for one in said["budget"] + said["pattern"])

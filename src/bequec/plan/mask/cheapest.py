@@ -19,7 +19,7 @@ from bequec.plan.mask.completion_order import best_completion
 from bequec.plan.mask.sharing import usable_among
 from bequec.plan.possible_blocks import PossibleBlocks
 
-MOST_SMALL_GROUPS = 60
+MOST_SMALL_GROUPS = 60  # orders of completion are searched again and again: more groups take too long to wait for
 
 
 def cheapest_blocks(

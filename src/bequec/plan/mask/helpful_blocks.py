@@ -19,7 +19,7 @@ import numpy as np
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.plan.groups import Block
 
-RIDGE = 1e-6
+RIDGE = 1e-6  # added pairs, as a share of a mean block: groups without a tie must not make a matrix singular
 SHARE_AT_ONCE = 0.05  # among many groups, this share of new blocks is chosen from one look at all of them
 
 
