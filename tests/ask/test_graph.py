@@ -197,8 +197,8 @@ def test_totals_are_the_same_however_they_are_stored(rng, share):
         ({(0, 1): -1}, None, "is negative"),
         ({(0, 1): np.nan}, None, "is NaN"),
         ({(0, 0): 1}, None, "yes has 1 entries on its diagonal: a self-pair is not a question"),
-        ({(3, 4): 1}, None, "yes has 2 entries outside the asked blocks"),
-        ({(0, 1): 1}, {(0, 1): 1, (3, 4): 1}, "total has 2 entries outside the asked blocks"),
+        ({(3, 4): 1}, None, "yes has 2 entries outside the asked pairs"),
+        ({(0, 1): 1}, {(0, 1): 1, (3, 4): 1}, "total has 2 entries outside the asked pairs"),
     ],
 )
 def test_wrong_counts_are_refused(two_villages, yes, total, message):

@@ -77,16 +77,17 @@ def test_a_budget_in_money_has_a_cost_sheet(capsys):
     ("arguments", "code", "message"),
     [
         (["--budget", "plenty"], 2, "budget 'plenty' cannot be read"),
-        (["--budget", "40h"], 2, "a budget in hours needs seconds_per_pair (--seconds-per-pair)"),
+        (["--budget", "40h"], 2, "a budget in hours needs"),
         (["--budget", "50"], 1, "the smallest budget that would do is"),
         (["--hourly-pay", "9"], 2, "--hourly-pay say what a budget buys; say --budget, too"),
         (["--balance", "2"], 2, "only with --preview"),
         (["--cost", "costs.csv"], 1, "cost belongs to pattern 'cheapest'"),
-        (["--cost", "costs.csv", "--pattern", "cheapest"], 1, "say which node is in which (groups=, --group-column)"),
+        (["--cost", "costs.csv", "--pattern", "cheapest"], 1, "say which node is in which ("),
         (["--unaskable", "pairs.csv"], 1, "unaskable names 'zoe', which is no item of the plan"),
         (["--preview", "--error-rate", "often"], 2, "--error-rate 'often' cannot be read"),
         (["--preview", "--answers-per-pair", "1.5"], 2, "a whole number of answers per pair, got 1.5"),
         (["--extend", "s"], 2, "-k: for new plans; an extended one keeps what it has"),
+        (["--extend", "s", "--seed", "0"], 2, "-k, --seed: for new plans; an extended one keeps what it has"),
     ],
 )
 def test_mistakes_in_planning_are_told_in_one_line(arguments, code, message, capsys):
@@ -111,9 +112,9 @@ def test_forbidden_villages_are_named_with_what_to_paste(capsys):
     Path("costs.csv").write_text("\n".join(["one,other,price", *rows]), encoding="utf-8")
     assert bequec(*command, "--pattern", "cheapest", "--cost", "costs.csv") == 1
     told = capsys.readouterr().err
-    [option] = re.findall(r"--also '([^']+)'", told)
+    [(first, second)] = re.findall(r"also\W+(\w+)\W+(\w+)", told)
     assert "groups Chala, Dire cannot be reached" in told
-    assert bequec(*command, "--pattern", "cheapest", "--cost", "costs.csv", "--also", option) == 0
+    assert bequec(*command, "--pattern", "cheapest", "--cost", "costs.csv", "--also", f"{first},{second}") == 0
     assert "× " in capsys.readouterr().out
 
 
@@ -203,6 +204,34 @@ def test_extending_keeps_answers_and_question_numbers(capsys):
     assert len(told["theorem_2"]["conditions"]) == 5
 
 
+def test_a_study_with_listed_pairs_is_dealt_answered_and_extended(capsys):
+    """Thirteen pairs between the villages, listed after the plan was made; then the block that holds them."""
+    assert bequec("plan", 48, "-k", 2, "--groups", 4, "--study", "s") == 0
+    opened = Study.open("s")
+    first = opened.plan
+    assert not first.asked[0, 3]
+    between = [(int(i), int(j)) for i in first.groups[0] for j in first.groups[3]][::11]
+    opened.extend(first.with_listed(between))
+    assert bequec("ask", "s", "--sheets", 1000) == 0
+    sheets = pd.concat(pd.read_csv(path) for path in Path("s/sheets").glob("*.csv"))
+    listed = sheets[sheets["question"] >= first.n_numbers].sort_values("question")
+    assert [tuple(sorted(pair)) for pair in listed[["left", "right"]].to_numpy().tolist()] == [
+        tuple(sorted(pair)) for pair in between
+    ]
+    answers_to(opened.plan, sheets["question"].to_numpy(), "all.csv")
+    assert bequec("ask", "s", "--answers", "all.csv") == 0
+    capsys.readouterr()
+    assert bequec("status", "s", "--json") == 0
+    status = json.loads(capsys.readouterr().out)
+    assert status["n_answered_pairs"] == status["n_pairs"] == first.n_pairs + len(between)
+    assert {"block": "0, 3", "answered": len(between), "asked": len(between)} in status["blocks"]
+    assert bequec("plan", "--extend", "s", "--also", "0,3", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["n_new_pairs"] == 144 - len(between)
+    assert bequec("learn", "s") == 0
+    with pytest.raises(ValueError, match="this plan does not extend that of s"):
+        Study.open("s").extend(first.with_listed(between[::-1]))
+
+
 def test_a_graph_study_and_a_foreign_plan_are_not_extended(capsys):
     assert bequec("plan", 60, "-k", 2, "--groups", 4, "--study", "net") == 0
     edges = [(i, j) for i in range(60) for j in range(i) if (i - j) % 2 == 0]
@@ -218,15 +247,15 @@ def test_a_graph_study_and_a_foreign_plan_are_not_extended(capsys):
 
 
 def test_the_preview_is_a_table_a_curve_and_a_picture(capsys):
-    wish = ["plan", 90, "-k", 2, "--budget", 1500, "--preview", "--error-rate", "0.2,0.1", "--refine", "none"]
-    assert bequec(*wish, "--pictures", "png") == 0
+    command = ["plan", 90, "-k", 2, "--budget", 1500, "--preview", "--error-rate", "0.2,0.1", "--refine", "none"]
+    assert bequec(*command, "--pictures", "png") == 0
     out = capsys.readouterr().out
     assert "what the budget buys" in out
     assert "patterns for the same budget" in out
     assert re.search(r"2 × budget █+ \d+", out)
     assert Path("study/pictures/budget_accuracy.png").stat().st_size > 5000
     assert not Path("study/study.json").exists()
-    assert bequec(*wish, "--json") == 0
+    assert bequec(*command, "--json") == 0
     said = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in said["budget"]] == ["0.5 × budget", "1 × budget", "2 × budget"]
     assert all(one["accuracy"] is None or 0 < one["accuracy"] <= 1 for one in said["budget"] + said["pattern"])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bequec import plan_queries
+from bequec import QueryPlan, ask_graph, plan_queries
 from bequec.advise.preview import Expectation
 from bequec.evaluate.theory_curves import error_points, subspace_error
 from bequec.look.plots import plot_budget_accuracy, plot_mask, plot_stitching_tree, save_picture
@@ -33,6 +33,19 @@ def test_the_mask_shows_prices_and_forbidden_blocks(villages):
     assert len([patch for patch in axes.patches if patch.get_hatch()]) == 2
     assert len([patch for patch in axes.patches if not patch.get_hatch()]) == plan.asked.sum()
     assert "1 cannot be asked" in axes.get_title()
+
+
+def test_the_mask_is_as_dark_as_pairs_are_asked():
+    """A block asked whole, one with a quarter of its pairs listed, and one that is not asked."""
+    plan = QueryPlan([0] * 10 + [1] * 10, [(0, 0)], listed=[(i, j) for i in range(10) for j in range(10, 15)][::2])
+    shades = np.ma.reshape(plot_mask(plan).axes[0].collections[0].get_array(), (2, 2))
+    assert shades[0].tolist() == pytest.approx([1.0, 0.15 + 0.85 * 0.25])
+    assert np.ma.getmaskarray(shades)[1, 1]
+    answers = ask_graph(np.ones((20, 20)), plan)
+    answered = np.ma.reshape(plot_mask(plan, answers).axes[0].collections[0].get_array(), (2, 2))
+    assert answered[0].tolist() == shades[0].tolist()
+    assert draw_mask(plan).splitlines() == ["██▒▒", "▒▒·"]
+    assert plot_stitching_tree(plan, np.ones((2, 2), dtype=bool)).axes[0].get_title().endswith("2 blocks")
 
 
 def test_many_groups_share_characters_with_prices_too():

@@ -52,7 +52,7 @@ def test_prices_and_forbidden_blocks_hold_for_extensions_too():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "say what to add: budget= .--budget. or also="),
+        ({}, "say what to add: budget= or also="),
         ({"also": [(0, 1)]}, "nothing can be added"),
         ({"budget": 10}, "nothing can be added: every block .* or costs more than the budget"),
         ({"budget": 10, "also": [(0, 5)]}, r"enough for 10 new pairs, but .* need 1,\d+; the smallest .* is 1\d+"),

@@ -22,17 +22,17 @@ from bequec.plan.patterns import spread_blocks
 def test_every_plan_that_is_returned_can_work(pattern, n_clusters, n_nodes, seed, share):
     """Over patterns, sizes and budgets; what does not fit is an error that names the smallest budget that does."""
     budget = None if share is None else max(1, int(share * n_nodes * (n_nodes - 1) / 2))
-    wish: dict[str, Any] = {"n_nodes": n_nodes, "n_clusters": n_clusters, "pattern": pattern, "random_state": seed}
+    arguments: dict[str, Any] = {"n_nodes": n_nodes, "n_clusters": n_clusters, "pattern": pattern, "random_state": seed}
     try:
-        plan = plan_queries(**wish, budget=budget)
+        plan = plan_queries(**arguments, budget=budget)
     except PlanError as error:
         [least] = re.findall(r"smallest budget that would do is (\d+)", str(error))
         assert budget is not None
         assert int(least) > budget
-        plan = plan_queries(**wish, budget=int(least))
+        plan = plan_queries(**arguments, budget=int(least))
         assert plan.n_pairs <= int(least)
         with pytest.raises(PlanError, match=f"that would do is {least}"):
-            plan_queries(**wish, budget=int(least) - 1)
+            plan_queries(**arguments, budget=int(least) - 1)
     assert is_identifiable(plan, n_clusters)
     assert plan.n_nodes == n_nodes
     assert np.ptp(plan.sizes) <= 1  # nobody is dropped, and the groups are as equal as they can be
@@ -49,14 +49,14 @@ def test_every_plan_of_given_groups_with_costs_and_a_budget_can_work(sizes, n_cl
     pairs = st.tuples(st.integers(0, sum(sizes) - 1), st.integers(0, sum(sizes) - 1)).filter(lambda p: p[0] != p[1])
     unaskable = data.draw(st.lists(pairs, max_size=12))
     budget = data.draw(st.integers(1, 2 * sum(sizes) ** 2))
-    wish: dict[str, Any] = {"groups": labels, "pattern": "cheapest", "cost": cost, "unaskable": unaskable}
+    arguments: dict[str, Any] = {"groups": labels, "pattern": "cheapest", "cost": cost, "unaskable": unaskable}
     try:
-        plan = plan_queries(n_clusters=n_clusters, **wish, budget=budget)
+        plan = plan_queries(n_clusters=n_clusters, **arguments, budget=budget)
     except PlanError as error:
         least = re.findall(r"smallest budget that would do is (\d+)", str(error))
         if not least:
             return
-        plan = plan_queries(n_clusters=n_clusters, **wish, budget=int(least[0]))
+        plan = plan_queries(n_clusters=n_clusters, **arguments, budget=int(least[0]))
         budget = int(least[0])
     assert is_identifiable(plan, n_clusters)
     assert plan_cost(plan, cost) <= budget
@@ -136,6 +136,6 @@ def test_also_asks_further_blocks_by_name_or_index():
         ),
     ],
 )
-def test_wrong_wishes_are_refused_with_the_value(arguments, message):
+def test_wrong_arguments_are_refused_with_the_value(arguments, message):
     with pytest.raises(PlanError, match=message):
         plan_queries(**arguments)

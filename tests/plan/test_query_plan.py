@@ -123,7 +123,7 @@ def test_malformed_plans_are_refused_with_the_value(arguments, message):
         (b"[]", "is not a bequec plan file"),
         (
             b'{"format": "bequec plan", "version": 99}',
-            "has version 99 of the bequec plan format, this bequec reads up to 1",
+            "has version 99 of the bequec plan format, this bequec reads up to 2",
         ),
         (b'{"format": "bequec plan", "version": 1}', "lacks 'group_of'"),
     ],

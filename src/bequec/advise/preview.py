@@ -14,6 +14,7 @@ from bequec.core.errors import PlanError
 from bequec.core.progress import Progress
 from bequec.evaluate.scores import accuracy
 from bequec.learn.bequec import BeQuec
+from bequec.plan.among import plan_among
 from bequec.plan.money.budget import Budget, as_budget
 from bequec.plan.money.prices import plan_cost
 from bequec.plan.pattern_choice import smallest_full_group
@@ -206,10 +207,7 @@ def thinned(plan: QueryPlan, n_clusters: int) -> QueryPlan:
             f"be simulated (at most {2 * MOST_NODES_SIMULATED:,}); preview a plan with fewer groups"
         )
     nodes = np.sort(np.concatenate([group[:n] for group, n in zip(plan.groups, kept, strict=True)]))
-    at = np.full(plan.n_nodes, -1)
-    at[nodes] = np.arange(len(nodes))
-    pairs = at[plan.unaskable]
-    return QueryPlan(plan.group_of[nodes], plan.asked, unaskable=pairs[(pairs >= 0).all(axis=1)])
+    return plan_among(plan, nodes)
 
 
 @dataclass(frozen=True)
@@ -243,9 +241,8 @@ def _draw(
     if len(opinions) == 1:
         return opinions[0]
     yes = sum((one.yes for one in opinions[1:]), opinions[0].yes).tocsr()
-    group = np.repeat(np.arange(plan.n_groups), plan.sizes)
-    total = plan.asked[np.ix_(group, group)] * float(len(opinions))
-    np.fill_diagonal(total, 0.0)
-    i, j = plan.position_of[plan.unaskable].T
-    total[i, j] = total[j, i] = 0.0
+    left, right = (np.concatenate(side) for side in zip(*plan.pairs(), strict=True))
+    i, j = plan.position_of[left], plan.position_of[right]
+    total = np.zeros((plan.n_nodes, plan.n_nodes))
+    total[i, j] = total[j, i] = len(opinions)
     return Answers.from_totals(plan, yes, sp.csr_array(total))

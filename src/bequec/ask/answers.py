@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.ask.checks import asked_entries, check_matrix, refuse_unaskable
+from bequec.ask.checks import check_counts, refuse_above
+from bequec.ask.pair_counts import (
+    minus_asked,
+    single_pairs_once,
+    stored_in_blocks,
+    stored_values,
+    unanswered_where_unaskable,
+)
 from bequec.core.arrays import FloatArray, IntArray
 from bequec.core.errors import AnswersError
+from bequec.plan.groups import pairs_in_blocks
 from bequec.plan.query_plan import QueryPlan
 
 if TYPE_CHECKING:
@@ -31,12 +39,13 @@ class Answers:
     ----------
     plan : QueryPlan
     yes : (N, N) sparse symmetric array
-        Yes answers, zero wherever nothing was asked: ``yes @ V`` sums over exactly the asked blocks.
+        Yes answers, zero wherever nothing was asked: ``yes @ V`` sums over exactly the asked pairs.
     baseline : {0, 1}
-        How many answers an asked pair got unless ``correction`` says otherwise.
+        How many answers a pair of a block asked whole got unless ``correction`` says otherwise. It does not count
+        for listed pairs outside these blocks.
     correction : (N, N) sparse symmetric array or None
-        Answers of each asked pair beyond ``baseline``: with baseline 1 it is −1 where an asked pair is
-        unanswered and +1 where it was answered twice. None when it is zero everywhere.
+        Answers of each asked pair beyond that: with baseline 1, −1 where a pair of an asked block is unanswered, +1
+        where it was answered twice; and always +1 where a listed pair was answered once. None when zero everywhere.
     diagonal : bool
         Whether the diagonal of the asked diagonal blocks was observed, too. If not, it is *unknown*.
     table : AnswerTable or None
@@ -59,7 +68,7 @@ class Answers:
         yes.data.flags.writeable = False
         object.__setattr__(self, "yes", yes)
         if self.baseline and len(self.plan.unaskable):
-            object.__setattr__(self, "correction", _unanswered_where_unaskable(self.correction, self.plan))
+            object.__setattr__(self, "correction", unanswered_where_unaskable(self.correction, self.plan))
 
     def __repr__(self) -> str:
         return (
@@ -81,11 +90,11 @@ class Answers:
         total : (N, N) sparse or dense symmetric array, optional
             How many answers each pair got. None: every pair that can be asked was answered exactly once.
         """
-        yes = _counts(yes, plan, "yes")
+        yes = check_counts(yes, plan, "yes")
         if total is None:
-            _refuse_above(yes, 1.0, plan, "give total=, the number of answers of each pair")
-            return cls(plan, yes)
-        total = _counts(total, plan, "total")
+            refuse_above(yes, 1.0, plan, "give total=, the number of answers of each pair")
+            return cls.each_once(plan, yes)
+        total = check_counts(total, plan, "total")
         excess = (yes - total).tocoo()
         if excess.nnz and excess.data.max() > 1e-12:
             at = excess.data.argmax()
@@ -101,9 +110,17 @@ class Answers:
         cls, plan: QueryPlan, yes: sp.csr_array, total: sp.csr_array, table: "AnswerTable | None" = None
     ) -> Self:
         """Answers from checked counts in group order; stores whatever is sparser about the totals."""
-        if total.nnz <= plan.n_numbers:  # at most half of the pairs, each stored twice
+        n_in_blocks = total.nnz
+        if len(plan.single_pairs):
+            n_in_blocks -= int((total.data[~stored_in_blocks(total, plan)] != 0).sum())
+        if n_in_blocks <= plan.numbers_per_block.sum():  # at most half of the pairs, each stored twice
             return cls(plan, yes, baseline=0, correction=total, table=table)
-        return cls(plan, yes, baseline=1, correction=_minus_asked(total, plan), table=table)
+        return cls(plan, yes, baseline=1, correction=minus_asked(total, plan), table=table)
+
+    @classmethod
+    def each_once(cls, plan: QueryPlan, yes: sp.csr_array, *, diagonal: bool = False) -> Self:
+        """Answers from checked yes in group order, where every pair that can be asked was answered exactly once."""
+        return cls(plan, yes, int(plan.asked.any()), single_pairs_once(plan), diagonal)
 
     @classmethod
     def from_table(
@@ -130,7 +147,7 @@ class Answers:
 
     def block(self, l: int, m: int) -> sp.csr_array:
         """Yes answers between group l (rows) and group m (columns): the paper's A_lm."""
-        if not self.plan.asked[l, m]:
+        if not self.plan.covered[l, m]:
             raise AnswersError(
                 f"block ({self.plan.group_name(l)}, {self.plan.group_name(m)}) was not asked: "
                 "its pairs are unknown, not 'no'"
@@ -151,22 +168,28 @@ class Answers:
     @cached_property
     def answered_pairs(self) -> IntArray:
         """(L, L): how many pairs of each block got an answer (each pair counted once)."""
-        n_pairs = self.baseline * self._ordered_pairs()
+        plan = self.plan
+        n_pairs = self.baseline * plan.asked * pairs_in_blocks(plan.sizes)
         if self.correction is not None:
-            has_any = self.correction.copy()
-            has_any.data = np.where(has_any.data + self.baseline > 0, 1.0, 0.0) - self.baseline
-            n_pairs += self.sum_by_block(has_any)
-        n_pairs[np.diag_indices_from(n_pairs)] /= 2
+            off_diagonal = self.sum_by_block(self._once_each())
+            off_diagonal[np.diag_indices_from(off_diagonal)] /= 2
+            n_pairs += off_diagonal
         return np.rint(n_pairs).astype(np.int64)
 
     @cached_property
     def share_answered_per_block(self) -> FloatArray:
-        """(L, L): the answered share of each block's pairs; one where an asked block holds no pair to answer."""
-        n_pairs = self._ordered_pairs()
-        n_pairs[np.diag_indices_from(n_pairs)] /= 2
+        """(L, L): the answered share of each block's asked pairs; one where the block holds no pair to answer."""
+        return self._share_of(self.plan.asked_pairs)
+
+    @cached_property
+    def answered_density_per_block(self) -> FloatArray:
+        """(L, L): the answered share of all pairs of each block, asked or not: what scales its sums up to the whole."""
+        return self._share_of(pairs_in_blocks(self.plan.sizes))
+
+    def _share_of(self, n_pairs: FloatArray | IntArray) -> FloatArray:
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(n_pairs > 0, self.answered_pairs / n_pairs, float(self.diagonal))
-        return np.where(self.plan.asked, share, 0.0)
+        return np.where(self.plan.covered, share, 0.0)
 
     @cached_property
     def mean_yes(self) -> sp.csr_array:
@@ -179,8 +202,7 @@ class Answers:
         """The same answers with every answered pair counted once, by its mean."""
         if self.correction is None:
             return self
-        once = self.correction.copy()
-        once.data = np.where(once.data + self.baseline > 0, 1.0, 0.0) - self.baseline
+        once = self._once_each()
         once.eliminate_zeros()
         return Answers(self.plan, self.mean_yes, self.baseline, once if once.nnz else None, self.diagonal, self.table)
 
@@ -199,11 +221,33 @@ class Answers:
         """How many answers the pairs with a yes got, in the order of ``yes.data``."""
         if self.correction is None:
             return np.full(self.yes.nnz, float(self.baseline))
-        has_yes = self.yes.copy()
+        has_yes, baseline = self.yes.copy(), self.yes.copy()
         has_yes.data = np.ones_like(has_yes.data)
-        total = (self.baseline * has_yes + self.correction.multiply(has_yes)).tocsr()
+        baseline.data = self._baseline_of(self.yes) * has_yes.data
+        total = (baseline + self.correction.multiply(has_yes)).tocsr()
         total.sort_indices()
         return np.asarray(total.data)
+
+    def totals_of(self, left: IntArray, right: IntArray) -> FloatArray:
+        """How many answers asked pairs of nodes got, the nodes in the caller's order."""
+        plan = self.plan
+        total = self.baseline * plan.asked[plan.group_of[left], plan.group_of[right]].astype(float)
+        if self.correction is not None:
+            total += stored_values(self.correction, plan.position_of[left], plan.position_of[right])
+        return total
+
+    def _baseline_of(self, matrix: sp.csr_array) -> FloatArray | int:
+        """The baseline of each stored entry of a matrix in group order: zero outside the blocks asked whole."""
+        if not self.baseline or not len(self.plan.single_pairs):
+            return self.baseline
+        return self.baseline * stored_in_blocks(matrix, self.plan).astype(float)
+
+    def _once_each(self) -> sp.csr_array:
+        """The correction that counts every answered pair once."""
+        once = sp.csr_array(self.correction, copy=True)
+        baseline = self._baseline_of(once)
+        once.data = np.where(once.data + baseline > 0, 1.0, 0.0) - baseline
+        return once
 
     def sum_by_block(self, matrix: sp.csr_array) -> FloatArray:
         """(L, L): the sum of a sparse (N, N) matrix in group order over each block."""
@@ -215,19 +259,13 @@ class Answers:
         sums: FloatArray = (in_group.T @ matrix @ in_group).toarray()
         return sums
 
-    def _ordered_pairs(self) -> FloatArray:
-        """(L, L): ordered asked pairs i ≠ j of each block."""
-        pairs = np.outer(self.plan.sizes, self.plan.sizes).astype(float)
-        pairs[np.diag_indices_from(pairs)] -= self.plan.sizes
-        return pairs * self.plan.asked
-
     # --- totals ------------------------------------------------------------------------------------------
 
     @property
     def n_answers(self) -> float:
         """Number of answers."""
         n_corrections = 0.0 if self.correction is None else float(self.correction.sum())
-        return self.baseline * self.plan.n_numbers + n_corrections / 2
+        return self.baseline * int(self.plan.numbers_per_block.sum()) + n_corrections / 2
 
     @property
     def n_answered_pairs(self) -> int:
@@ -244,61 +282,3 @@ class Answers:
         """Yes answers as a share of all answers."""
         n_yes = (self.yes.sum() - self.yes.diagonal().sum()) / 2
         return float(n_yes / self.n_answers) if self.n_answers else 0.0
-
-
-def _counts(matrix: Any, plan: QueryPlan, what: str) -> sp.csr_array:
-    """Checked counts in group order; anything outside the plan is an error."""
-    matrix = check_matrix(matrix, plan, what, largest=np.inf)
-    refuse_unaskable(matrix, plan, what)
-    inside, n_outside, n_self = asked_entries(matrix, plan)
-    if n_outside:
-        raise AnswersError(
-            f"{what} has {n_outside} entries outside the asked blocks; "
-            "an unasked pair cannot have an answer: remove them, or plan for their blocks (also=)"
-        )
-    if n_self:
-        raise AnswersError(f"{what} has {n_self} entries on its diagonal: a self-pair is not a question; remove them")
-    return inside
-
-
-def _refuse_above(matrix: sp.csr_array, largest: float, plan: QueryPlan, remedy: str) -> None:
-    if matrix.nnz and matrix.data.max() > largest:
-        at = matrix.tocoo()
-        worst = at.data.argmax()
-        i, j = plan.order[at.row[worst]], plan.order[at.col[worst]]
-        raise AnswersError(f"pair ({plan.name(i)}, {plan.name(j)}) has {at.data[worst]:g} yes; {remedy}")
-
-
-def _minus_asked(total: sp.csr_array, plan: QueryPlan) -> sp.csr_array | None:
-    """Total − 1 on the asked pairs, sparse; None when that is zero everywhere."""
-    rows, columns, values = [], [], []
-    for l, m in plan.blocks.tolist():
-        difference = total[plan.span(l)][:, plan.span(m)].toarray() - 1.0
-        if l == m:
-            np.fill_diagonal(difference, 0.0)
-        at = np.nonzero(difference)
-        value = difference[at]
-        row, column = at[0] + plan.starts[l], at[1] + plan.starts[m]
-        rows.append(row)
-        columns.append(column)
-        values.append(value)
-        if l != m:
-            rows.append(column)
-            columns.append(row)
-            values.append(value)
-    if not sum(map(len, values)):
-        return None
-    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-    return sp.csr_array(entries, shape=(plan.n_nodes, plan.n_nodes))
-
-
-def _unanswered_where_unaskable(correction: sp.csr_array | None, plan: QueryPlan) -> sp.csr_array:
-    """The correction to a baseline of one, −1 at every pair of an asked block that cannot be asked."""
-    left, right = plan.unaskable[plan.asked[tuple(plan.group_of[plan.unaskable].T)]].T
-    i, j = plan.position_of[left], plan.position_of[right]
-    shape = (plan.n_nodes, plan.n_nodes)
-    both_ways = np.concatenate([i, j]), np.concatenate([j, i])
-    unanswered = sp.csr_array((np.full(2 * len(i), -1.0), both_ways), shape=shape)
-    if correction is None:
-        return unanswered
-    return (correction + unanswered - correction.multiply(unanswered != 0)).tocsr()

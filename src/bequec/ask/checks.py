@@ -29,6 +29,30 @@ def check_matrix(matrix: Any, plan: QueryPlan, what: str, *, largest: float) -> 
     return matrix
 
 
+def check_counts(matrix: Any, plan: QueryPlan, what: str) -> sp.csr_array:
+    """Checked counts in group order; anything outside the plan is an error."""
+    matrix = check_matrix(matrix, plan, what, largest=np.inf)
+    refuse_unaskable(matrix, plan, what)
+    inside, n_outside, n_self = asked_entries(matrix, plan)
+    if n_outside:
+        raise AnswersError(
+            f"{what} has {n_outside} entries outside the asked pairs; "
+            "an unasked pair cannot have an answer: remove them, or plan for their blocks (also=)"
+        )
+    if n_self:
+        raise AnswersError(f"{what} has {n_self} entries on its diagonal: a self-pair is not a question; remove them")
+    return inside
+
+
+def refuse_above(matrix: sp.csr_array, largest: float, plan: QueryPlan, remedy: str) -> None:
+    """An error that names the pair with the most yes, if that is more than ``largest``."""
+    if matrix.nnz and matrix.data.max() > largest:
+        at = matrix.tocoo()
+        worst = at.data.argmax()
+        i, j = plan.order[at.row[worst]], plan.order[at.col[worst]]
+        raise AnswersError(f"pair ({plan.name(i)}, {plan.name(j)}) has {at.data[worst]:g} yes; {remedy}")
+
+
 def _check_values(matrix: sp.csr_array, plan: QueryPlan, what: str, largest: float) -> None:
     values = matrix.data
     for wrong, is_what, remedy in (
@@ -57,7 +81,7 @@ def _check_symmetric(matrix: sp.csr_array, plan: QueryPlan, what: str) -> None:
 
 
 def asked_entries(matrix: sp.csr_array, plan: QueryPlan, *, diagonal: bool = False) -> tuple[sp.csr_array, int, int]:
-    """The entries inside the asked blocks, in group order; how many were outside, and on the diagonal.
+    """The entries at asked pairs, in group order; how many were outside, and on the diagonal.
 
     Entries on the diagonal are kept only with ``diagonal=True``, those of unaskable pairs never.
     """
@@ -66,6 +90,8 @@ def asked_entries(matrix: sp.csr_array, plan: QueryPlan, *, diagonal: bool = Fal
     row, column, data = entries.row[stored], entries.col[stored], entries.data[stored]
     on_diagonal = row == column
     inside = plan.asked[plan.group_of[row], plan.group_of[column]]
+    if len(plan.listed):
+        inside |= plan.listed_index.holds(row.astype(np.int64), column.astype(np.int64))
     kept = inside & (~on_diagonal | diagonal)
     if len(plan.unaskable):
         kept &= ~plan.cannot_be_asked(row.astype(np.int64), column.astype(np.int64))

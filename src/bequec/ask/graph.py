@@ -1,8 +1,9 @@
 """Ask a graph that we hold, or a function that knows the answer."""
 
 import dataclasses
+import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,10 @@ def ask_graph(graph: Any, plan: QueryPlan, *, diagonal: bool = False) -> Answers
     if is_networkx(graph):
         graph, plan = _from_networkx(graph, plan)
     elif callable(graph):
-        return Answers(plan, _ask_function(graph, plan, diagonal=diagonal), diagonal=diagonal)
+        return Answers.each_once(plan, _ask_function(graph, plan, diagonal=diagonal), diagonal=diagonal)
     matrix = check_matrix(graph, plan, "graph", largest=1.0)
     yes, _, _ = asked_entries(matrix, plan, diagonal=diagonal)
-    return Answers(plan, yes, diagonal=diagonal)
+    return Answers.each_once(plan, yes, diagonal=diagonal)
 
 
 def is_networkx(graph: Any) -> bool:
@@ -79,10 +80,11 @@ def _ask_function(function: Callable[[IntArray, IntArray], Any], plan: QueryPlan
     rows: list[IntArray] = []
     columns: list[IntArray] = []
     values: list[FloatArray] = []
-    for l, m in plan.blocks.tolist():
-        left, right = plan.block_pairs(l, m)
-        if diagonal and l == m:
-            left, right = np.append(left, plan.groups[l]), np.append(right, plan.groups[l])
+    questions: Iterator[tuple[IntArray, IntArray]] = plan.pairs()
+    if diagonal:
+        own = plan.order[np.repeat(plan.asked.diagonal(), plan.sizes)]
+        questions = itertools.chain(questions, [(own, own)])
+    for left, right in questions:
         for start in range(0, len(left), MOST_PAIRS_AT_ONCE):
             i, j = left[start : start + MOST_PAIRS_AT_ONCE], right[start : start + MOST_PAIRS_AT_ONCE]
             value = _check_function_values(function(i, j), i, j, plan)

@@ -16,6 +16,7 @@ from bequec.plan.pairs import pair_numbers, pairs_numbered, question_numbers
 from bequec.plan.query_plan import QueryPlan
 
 MOST_QUESTIONS = 20_000_000
+QUESTIONS_AT_ONCE = 2_000_000
 COLUMNS = ("sheet", "question", "left", "right", "label")
 
 
@@ -24,18 +25,13 @@ def unanswered_questions(plan: QueryPlan, answers: Answers | None) -> IntArray:
     if plan.n_pairs > MOST_QUESTIONS:
         raise AnswersError(
             f"the plan asks {plan.n_pairs} questions, too many for sheets (at most {MOST_QUESTIONS}); "
-            "plan with more groups, or ask a graph (--graph)"
+            "plan with more groups, or ask a graph"
         )
     if answers is None:
         return question_numbers(plan)
-    open_pairs = []
-    for l, m in plan.blocks.tolist():
-        row, column = np.nonzero(answers.block_totals(l, m) == 0)
-        apart = (row < column) if l == m else np.ones(len(row), dtype=bool)
-        left, right = plan.groups[l][row[apart]], plan.groups[m][column[apart]]
-        askable = ~plan.cannot_be_asked(left, right)
-        open_pairs.append(pair_numbers(plan, left[askable], right[askable]))
-    return np.sort(np.concatenate(open_pairs))
+    numbers = question_numbers(plan)
+    parts = np.array_split(numbers, -(-len(numbers) // QUESTIONS_AT_ONCE) or 1)
+    return np.concatenate([part[answers.totals_of(*pairs_numbered(plan, part)) == 0] for part in parts])
 
 
 def write_sheets(

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from bequec.ask.answer_table import CORE, AnswerTable
 from bequec.ask.answers import Answers
 from bequec.ask.columns import read_further, read_labels, read_n_answers, read_pairs, row_number, with_plain_columns
+from bequec.ask.pair_counts import single_pairs_once, stored_values
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.core.errors import AnswersError
 from bequec.core.tables import read_table
@@ -81,6 +82,9 @@ def count_answers(
     listed.data[:] = 1.0
     correction = (total - listed).tocsr()
     correction.eliminate_zeros()
+    once = single_pairs_once(plan)
+    if once is not None:
+        correction = (correction + once).tocsr()
     return Answers(plan, yes, baseline=1, correction=correction if correction.nnz else None, table=table)
 
 
@@ -119,6 +123,7 @@ def answers_to_table(answers: Answers) -> pd.DataFrame:
     """One row per answered pair: left, right, label (the share of yes) and n_answers."""
     plan = answers.plan
     parts = [_answered_pairs(answers, l, m) for l, m in plan.blocks.tolist()]
+    parts.append(_answered_single_pairs(answers))
     left, right, yes, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
     names = np.empty(plan.n_nodes, dtype=object)
     names[:] = [plan.name(node) for node in range(plan.n_nodes)]
@@ -141,6 +146,14 @@ def _answered_pairs(answers: Answers, l: int, m: int) -> tuple[IntArray, IntArra
     return plan.groups[l][row], plan.groups[m][column], _flat(yes), _flat(counts)
 
 
+def _answered_single_pairs(answers: Answers) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """The same for listed pairs outside the blocks."""
+    single, position_of = answers.plan.single_pairs, answers.plan.position_of
+    counts = answers.totals_of(single.left, single.right)
+    left, right = single.left[counts > 0], single.right[counts > 0]
+    return left, right, stored_values(answers.yes, position_of[left], position_of[right]), counts[counts > 0]
+
+
 def _flat(values: Any) -> FloatArray:
     """Entries picked out of a sparse array, which scipy gives as a sparse or a dense row, as a plain array."""
     return np.asarray(values.todense() if sp.issparse(values) else values, dtype=float).ravel()
@@ -159,7 +172,7 @@ def _refuse_self_pairs(parsed: AnswerTable, plan: QueryPlan, table: pd.DataFrame
 def _inside(parsed: AnswerTable, plan: QueryPlan, table: pd.DataFrame, outside: str) -> BoolArray:
     """Which rows the plan asks; the others are an error, or dropped with a word."""
     left, right = parsed.left, parsed.right
-    inside = plan.asked[plan.group_of[left], plan.group_of[right]] & ~plan.cannot_be_asked(left, right)
+    inside = plan.asks(left, right)
     if inside.all():
         return inside
     n_outside = int((~inside).sum())

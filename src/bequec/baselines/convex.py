@@ -130,7 +130,7 @@ def observed(answers: Answers, *, zero_filled: bool) -> tuple[FloatArray, BoolAr
         known = np.ones(values.shape, dtype=bool)
     else:
         known = np.zeros(values.shape, dtype=bool)
-        for l, m in plan.blocks.tolist():
+        for l, m in plan.covered_blocks.tolist():
             has_answer = answers.block_totals(l, m) > 0
             known[plan.span(l), plan.span(m)] = has_answer
             known[plan.span(m), plan.span(l)] = has_answer.T

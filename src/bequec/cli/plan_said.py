@@ -5,19 +5,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bequec.cli.hints import in_options
-from bequec.cli.plan_options import cost_sheets, told_costs
+from bequec.cli.plan_options import BudgetOptions, Shown
 from bequec.cli.say import progress_bar, say, say_json, say_table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bequec.advise.preview import AnswerModel, Expectation
     from bequec.core.arrays import FloatArray
-    from bequec.plan.money.budget import Budget
+    from bequec.plan.money.budget import Budget, CostSheet
+    from bequec.plan.money.prices import Prices
     from bequec.plan.query_plan import QueryPlan
 
 
-def numbers(plan: "QueryPlan", budget: "Budget | None", costs: "pd.DataFrame | None") -> dict[str, Any]:
+def numbers(plan: "QueryPlan", budget: "Budget | None", prices: "Prices | None") -> dict[str, Any]:
     """A plan in numbers, for programs."""
     told: dict[str, Any] = {
         "n_nodes": plan.n_nodes,
@@ -27,29 +26,59 @@ def numbers(plan: "QueryPlan", budget: "Budget | None", costs: "pd.DataFrame | N
         "share_asked": plan.share_asked,
     }
     if budget is not None:
-        told["costs"] = {what: vars(sheet) for what, sheet in cost_sheets(plan, budget, costs).items()}
+        told["costs"] = {what: vars(sheet) for what, sheet in cost_sheets(plan, budget, prices).items()}
     return told
 
 
-def say_mask(plan: "QueryPlan", costs: "pd.DataFrame | None") -> None:
+def say_mask(plan: "QueryPlan", prices: "Prices | None") -> None:
     """The mask as text."""
     from bequec.look.terminal import draw_mask
 
-    say(draw_mask(plan, prices=_prices(plan, costs)))
-    if costs is not None:
+    say(draw_mask(plan, prices=_per_pair(prices)))
+    if prices is not None:
         say("darker: dearer, ×: cannot be asked")
 
 
-def say_costs(
-    plan: "QueryPlan", budget: "Budget | None", costs: "pd.DataFrame | None", text: str | None, day: float
-) -> None:
+def say_costs(plan: "QueryPlan", budget: "Budget | None", prices: "Prices | None", paid: BudgetOptions) -> None:
     """The cost sheet."""
     if budget is None:
         return
-    for line in told_costs(cost_sheets(plan, budget, costs), with_prices=costs is not None):
+    for line in told_costs(cost_sheets(plan, budget, prices), with_prices=prices is not None):
         say(line)
-    if budget.hours is not None and text is not None and "d" in text:
-        say(f"{text} are {budget.hours:g} hours: {day:g} a day (--hours-per-day)")
+    if budget.hours is not None and paid.budget is not None and "d" in paid.budget:
+        say(f"{paid.budget} are {budget.hours:g} hours: {paid.hours_per_day:g} a day (--hours-per-day)")
+
+
+def cost_sheets(plan: "QueryPlan", budget: "Budget", prices: "Prices | None") -> "dict[str, CostSheet]":
+    """What the plan costs, and what asking every pair would, or every pair that prices allow."""
+    import numpy as np
+
+    from bequec.plan.groups import pairs_in_blocks
+    from bequec.plan.money.prices import plan_cost
+
+    if prices is None:
+        return {
+            "plan": budget.sheet(plan.n_pairs),
+            "all pairs": budget.sheet(plan.n_nodes * (plan.n_nodes - 1) // 2),
+        }
+    allowed = np.triu(prices.allowed)
+    everything = float(prices.per_pair[allowed] @ pairs_in_blocks(plan.sizes)[allowed])
+    return {"plan": budget.sheet(plan_cost(plan, prices)), "all allowed pairs": budget.sheet(everything)}
+
+
+def told_costs(sheets: "dict[str, CostSheet]", *, with_prices: bool) -> list[str]:
+    """The cost sheets as lines of text."""
+    lines = []
+    for what, sheet in sheets.items():
+        parts = [f"{sheet.pairs:,.0f} {'ordinary pairs' if with_prices else 'pairs'}"]
+        if sheet.answers != sheet.pairs:
+            parts.append(f"{sheet.answers:,.0f} answers")
+        if sheet.hours is not None:
+            parts.append(f"{sheet.hours:,.1f} hours")
+        if sheet.money is not None:
+            parts.append(f"{sheet.money:,.2f} in money")
+        lines.append(f"cost of {what}: {', '.join(parts)}")
+    return lines
 
 
 def say_if_small(plan: "QueryPlan", n_clusters: int) -> None:
@@ -61,12 +90,12 @@ def say_if_small(plan: "QueryPlan", n_clusters: int) -> None:
         say(f"groups of {smallest} items are small for {n_clusters} clusters: some may miss one; see --preview")
 
 
-def draw_plan(folder: Path, plan: "QueryPlan", costs: "pd.DataFrame | None", n_clusters: int, ending: str) -> None:
+def draw_plan(folder: Path, plan: "QueryPlan", prices: "Prices | None", n_clusters: int, ending: str) -> None:
     """The mask and the stitching tree as pictures; `bequec look` draws another mask, of the answers."""
     from bequec.look.plots import plot_mask, plot_stitching_tree, save_picture
     from bequec.plan.mask.sharing import usable_blocks
 
-    pictures = {"plan_mask": plot_mask(plan, prices=_prices(plan, costs))}
+    pictures = {"plan_mask": plot_mask(plan, prices=_per_pair(prices))}
     if plan.sizes.min() >= n_clusters:  # smaller groups grow from a seed: there is no stitching tree
         pictures["stitching_tree"] = plot_stitching_tree(plan, usable_blocks(plan, n_clusters))
     for name, picture in pictures.items():
@@ -88,48 +117,56 @@ def say_tree(plan: "QueryPlan", n_clusters: int) -> None:
 
 
 def say_preview(
-    wish: dict[str, Any], guess: "AnswerModel", refine: str | None, folder: Path, ending: str | None, *, json: bool
+    arguments: dict[str, Any], guess: "AnswerModel", refine: str | None, folder: Path, shown: Shown
 ) -> None:
     """Simulate, and show what the budget buys."""
-    from bequec.advise.preview import MOST_NODES_SIMULATED, preview
-    from bequec.look.terminal import draw_curve
+    from bequec.advise.preview import preview
 
+    seed = arguments["random_state"]
     with progress_bar() as show:
-        by_budget, by_pattern = preview(wish, guess, refine=refine, random_state=wish["random_state"], progress=show)
-    if ending is not None:
+        by_budget, by_pattern = preview(arguments, guess, refine=refine, random_state=seed, progress=show)
+    if shown.pictures is not None:
         from bequec.look.plots import plot_budget_accuracy, save_picture
 
-        save_picture(plot_budget_accuracy(by_budget, by_pattern), folder / "pictures" / f"budget_accuracy.{ending}")
-    if json:
+        path = folder / "pictures" / f"budget_accuracy.{shown.pictures}"
+        save_picture(plot_budget_accuracy(by_budget, by_pattern), path)
+    if shown.json:
         say_json({"budget": [_told(one) for one in by_budget], "pattern": [_told(one) for one in by_pattern]})
     else:
-        for title, rows in (("what the budget buys", by_budget), ("patterns for the same budget", by_pattern)):
-            if len(rows) == 1:
-                continue  # prices leave no other pattern to compare with
-            say_table(["", "pairs", "accuracy", "± spread", "runs"], [_row(one) for one in rows], title=title)
+        _say_expectations(by_budget, by_pattern)
+        _say_what_was_simulated(arguments["n_nodes"], guess)
+
+
+def _say_expectations(by_budget: "list[Expectation]", by_pattern: "list[Expectation]") -> None:
+    from bequec.look.terminal import draw_curve
+
+    for title, rows in (("what the budget buys", by_budget), ("patterns for the same budget", by_pattern)):
+        if len(rows) == 1:
+            continue  # prices leave no other pattern to compare with
+        say_table(["", "pairs", "accuracy", "± spread", "runs"], [_row(one) for one in rows], title=title)
+    shown = [*by_budget, *by_pattern[1:]]
+    say(draw_curve([one.name for one in shown], [one.mean for one in shown]))
+    for one in (*by_budget, *by_pattern):
+        if one.why_not:
+            say(in_options(f"{one.name}: {one.why_not}"))
+
+
+def _say_what_was_simulated(n_nodes: int, guess: "AnswerModel") -> None:
+    from bequec.advise.preview import MOST_NODES_SIMULATED
+
+    if n_nodes > MOST_NODES_SIMULATED:
         say(
-            draw_curve(
-                [one.name for one in (*by_budget, *by_pattern[1:])], [one.mean for one in (*by_budget, *by_pattern[1:])]
-            )
+            f"simulated with about {MOST_NODES_SIMULATED} of the {n_nodes:,} items and the same blocks: "
+            "each item has fewer answers there than in the real study, so these figures are cautious"
         )
-        for one in (*by_budget, *by_pattern):
-            if one.why_not:
-                say(in_options(f"{one.name}: {one.why_not}"))
-        if wish["n_nodes"] > MOST_NODES_SIMULATED:
-            say(
-                f"simulated with about {MOST_NODES_SIMULATED} of the {wish['n_nodes']:,} items and the same blocks: "
-                "each item has fewer answers there than in the real study, so these figures are cautious"
-            )
-        say(
-            f"simulated people call {100 * guess.false_no:g} % of the same different, {100 * guess.false_yes:g} % of "
-            f"the different the same ({100 * guess.confusion:g} % between the two most alike clusters)"
-        )
+    say(
+        f"simulated people call {100 * guess.false_no:g} % of the same different, {100 * guess.false_yes:g} % of "
+        f"the different the same ({100 * guess.confusion:g} % between the two most alike clusters)"
+    )
 
 
-def _prices(plan: "QueryPlan", costs: "pd.DataFrame | None") -> "FloatArray | None":
-    from bequec.plan.money.prices import check_cost
-
-    return None if costs is None else check_cost(costs, [plan.group_name(l) for l in range(plan.n_groups)])
+def _per_pair(prices: "Prices | None") -> "FloatArray | None":
+    return None if prices is None else prices.per_pair
 
 
 def _row(one: "Expectation") -> list[str]:

@@ -35,10 +35,10 @@ def status(
     opened = Study.open(study)
     plan = opened.plan
     answers = opened.answers() if opened.has_answers() else None
-    answered = answers.answered_pairs[tuple(plan.blocks.T)] if answers else 0 * plan.pairs_per_block
+    answered = answers.answered_pairs[tuple(plan.covered_blocks.T)] if answers else 0 * plan.pairs_per_block
     blocks = [
         Block(f"{plan.group_name(l)}, {plan.group_name(m)}", int(done), int(asked))
-        for (l, m), done, asked in zip(plan.blocks.tolist(), answered, plan.pairs_per_block, strict=True)
+        for (l, m), done, asked in zip(plan.covered_blocks.tolist(), answered, plan.pairs_per_block, strict=True)
     ]
     n_answered = int(answered.sum())
     if json:

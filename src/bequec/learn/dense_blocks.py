@@ -8,6 +8,8 @@ import numpy.typing as npt
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray
+from bequec.plan.groups import pairs_in_blocks
+from bequec.plan.query_plan import QueryPlan
 
 Single = npt.NDArray[np.float32]
 Product = Callable[[FloatArray], FloatArray]
@@ -18,13 +20,20 @@ SPARSE_BELOW = 0.05  # of the asked pairs
 
 
 def fits_densely(answers: Answers) -> bool:
-    """Whether every asked pair can be visited one by one."""
-    return answers.plan.n_pairs <= MOST_PAIRS
+    """Whether every pair of the blocks with asked pairs can be visited one by one."""
+    return n_dense_pairs(answers.plan) <= MOST_PAIRS
+
+
+def n_dense_pairs(plan: QueryPlan) -> int:
+    """How many pairs the dense blocks hold: the asked ones, and all others of a block with single pairs."""
+    if not len(plan.single_pairs):
+        return plan.n_pairs
+    return int(np.triu(pairs_in_blocks(plan.sizes) * plan.covered).sum())
 
 
 def yes_product(answers: Answers, blocks: "DenseBlocks | None") -> Product:
     """Q ↦ A Q for answers that count each pair once, by dense blocks where there is so much yes that it is faster."""
-    if blocks is None or answers.yes.nnz < SPARSE_BELOW * 2 * answers.plan.n_pairs:
+    if blocks is None or answers.yes.nnz < SPARSE_BELOW * 2 * n_dense_pairs(answers.plan):
         return lambda Q: np.asarray(answers.yes @ Q)
 
     def product(Q: FloatArray) -> FloatArray:
@@ -62,7 +71,7 @@ class DenseBlocks:
     def __init__(self, answers: Answers, dispersion: float = 1.0) -> None:
         self.plan = answers.plan
         self.dispersion = dispersion
-        self.blocks = [self._read(answers, l, m) for l, m in answers.plan.blocks.tolist()]
+        self.blocks = [self._read(answers, l, m) for l, m in answers.plan.covered_blocks.tolist()]
 
     def __iter__(self) -> Iterator[DenseBlock]:
         return iter(self.blocks)
@@ -70,7 +79,7 @@ class DenseBlocks:
     def _read(self, answers: Answers, l: int, m: int) -> DenseBlock:
         mean = answers.block(l, m).toarray().astype(np.float32)
         total: Single | None = None
-        if answers.correction is not None:
+        if answers.correction is not None or not answers.plan.asked[l, m]:
             total = answers.block_totals(l, m).astype(np.float32)
             mean /= np.maximum(total, np.float32(1e-6))
         elif l == m and not answers.diagonal:

@@ -7,6 +7,7 @@ import numpy as np
 from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray, FloatArray
 from bequec.learn.stitch.wide_stitching import tree_ties
+from bequec.plan.mask.sharing import asked_share_of_blocks
 from bequec.plan.query_plan import QueryPlan
 
 SHADES = " ░▒▓█"
@@ -17,11 +18,13 @@ def draw_mask(
 ) -> str:
     """The mask as text: two characters per block; beyond ``most`` groups, several groups share a character.
 
-    With answers, darker means more answered; with prices, more expensive, and × marks what cannot be asked.
+    Darker means more pairs asked, or, with answers, answered; with prices, darker means dearer, and × marks what
+    cannot be asked.
     """
-    part = block_progress(plan, answers) if prices is None else _relative_prices(plan, prices)
-    shade = np.where(plan.asked, 0.25 + 0.75 * part, 0.0)
-    forbidden = np.zeros(plan.asked.shape, dtype=bool) if prices is None else np.isinf(prices) & ~plan.asked
+    done = asked_share_of_blocks(plan) * block_progress(plan, answers)
+    part = done if prices is None else _relative_prices(plan, prices)
+    shade = np.where(plan.covered, 0.25 + 0.75 * part, 0.0)
+    forbidden = np.zeros(plan.asked.shape, dtype=bool) if prices is None else np.isinf(prices) & ~plan.covered
     if plan.n_groups > most:
         cell = np.arange(plan.n_groups) * most // plan.n_groups
         coarse, barred = np.zeros((most, most)), np.ones((most, most), dtype=bool)
@@ -44,10 +47,7 @@ def block_progress(plan: QueryPlan, answers: Answers | None) -> FloatArray:
     """(L, L): the answered share of each block; one everywhere while there are no answers to show."""
     if answers is None:
         return np.ones(plan.asked.shape)
-    l, m = plan.blocks.T
-    n_pairs = np.ones(plan.asked.shape)
-    n_pairs[l, m] = n_pairs[m, l] = np.maximum(plan.pairs_per_block, 1)
-    return np.asarray(answers.answered_pairs / n_pairs)
+    return np.asarray(answers.answered_pairs / np.maximum(plan.asked_pairs, 1))
 
 
 def draw_tree(plan: QueryPlan, usable: BoolArray, *, most: int = 60) -> str:
@@ -84,4 +84,4 @@ def draw_curve(labels: Sequence[str], values: Sequence[float], *, width: int = 4
 def _relative_prices(plan: QueryPlan, prices: FloatArray) -> FloatArray:
     """(L, L): each asked block's price as a share of the highest asked one."""
     finite = np.where(np.isfinite(prices), prices, 0.0)
-    return np.asarray(finite / max(float(finite[plan.asked].max(initial=0.0)), 1e-12))
+    return np.asarray(finite / max(float(finite[plan.covered].max(initial=0.0)), 1e-12))

@@ -17,7 +17,7 @@ from bequec.core.errors import PlanError
 from bequec.plan.mask.sharing import sharing_graph
 from bequec.plan.query_plan import QueryPlan
 
-MOST_STEPS = 200_000
+MOST_STEPS = 200_000  # of the search for an order: some seconds
 
 
 class EdgeQueryOrder(NamedTuple):

@@ -1,12 +1,59 @@
-"""Groups of nodes: drawn at random, or given by labels such as villages."""
+"""Groups of nodes, drawn at random or given by labels such as villages; and the blocks between them."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from bequec.core.arrays import IntArray
-from bequec.core.errors import PlanError
+from bequec.core.arrays import BoolArray, FloatArray, IntArray
+from bequec.core.errors import PlanError, shortened
+
+Block = tuple[int, int]
+
+
+def ordered_block(l: int, m: int) -> Block:
+    """The block of two groups as (l, m), l ≤ m."""
+    return (int(l), int(m)) if l <= m else (int(m), int(l))
+
+
+def ordered_blocks(blocks: IntArray) -> IntArray:
+    """Blocks, one a row, as (l, m), l ≤ m."""
+    return np.asarray(np.sort(blocks, axis=1))
+
+
+def as_mask(blocks: Iterable[Block], n_groups: int) -> BoolArray:
+    """Blocks as a symmetric (L, L) mask."""
+    mask = np.zeros((n_groups, n_groups), dtype=bool)
+    for l, m in blocks:
+        mask[l, m] = mask[m, l] = True
+    return mask
+
+
+def pairs_in_blocks(sizes: IntArray) -> FloatArray:
+    """(L, L): how many pairs of nodes each block of groups of these sizes has, asked or not."""
+    count = np.outer(sizes, sizes).astype(np.float64)
+    count[np.diag_indices_from(count)] = sizes * (sizes - 1) / 2
+    return count
+
+
+def count_per_block(pairs: IntArray, group_of: IntArray, n_groups: int) -> IntArray:
+    """(L, L): how many of these pairs of nodes are in each block (l, m), l ≤ m; zero below the diagonal."""
+    count = np.zeros((n_groups, n_groups), dtype=np.int64)
+    np.add.at(count, tuple(ordered_blocks(group_of[pairs]).T), 1)
+    return count
+
+
+def group_index(group: Any, index_of: Mapping[str, int], what: str = "") -> int:
+    """The index of a group: a text is its name, a whole number its index; ``what`` begins the error."""
+    told = f"{what} names {group!r}, which is no group of the plan" if what else f"there is no group {group!r}"
+    if isinstance(group, int | np.integer) and not isinstance(group, bool):
+        if 0 <= group < len(index_of):
+            return int(group)
+        raise PlanError(f"{told}; group indices are 0 … {len(index_of) - 1}")
+    name = str(group).strip()
+    if name not in index_of:
+        raise PlanError(f"{told}; the groups are {shortened(list(index_of))}")
+    return index_of[name]
 
 
 def draw_groups(n_nodes: int, n_groups: int, rng: np.random.Generator) -> IntArray:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bequec.core.errors import PlanError
+from bequec.plan.groups import Block
 from bequec.plan.mask.sharing import completes_its_diagonal
-from bequec.plan.patterns import Block, diagonal_blocks, random_blocks, reference_blocks, spread_blocks
+from bequec.plan.patterns import diagonal_blocks, random_blocks, reference_blocks, spread_blocks
 
 PATTERNS = ("diagonal", "random", "reference", "spread", "cheapest")
 DEFAULT_DEGREE = 3

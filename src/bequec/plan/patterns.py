@@ -5,9 +5,8 @@ from itertools import pairwise
 import numpy as np
 
 from bequec.core.errors import PlanError
+from bequec.plan.groups import Block, as_mask, ordered_block
 from bequec.plan.mask.sharing import is_connected_by_sharing
-
-Block = tuple[int, int]
 
 
 def diagonal_blocks(n_groups: int) -> list[Block]:
@@ -50,9 +49,7 @@ def spread_blocks(n_groups: int, degree: int, rng: np.random.Generator) -> list[
         raise PlanError(f"degree={degree} must be between 2 and n_groups − 1 = {n_groups - 1}")
     for _ in range(100):
         edges = _shuffled_regular_graph(n_groups, degree, rng)
-        asked = np.zeros((n_groups, n_groups), dtype=bool)
-        asked[tuple(zip(*edges, strict=True))] = True
-        if is_connected_by_sharing(asked | asked.T):
+        if is_connected_by_sharing(as_mask(edges, n_groups)):
             return sorted(edges)
     raise PlanError(
         f"no connected graph of degree {degree} with an odd cycle was found on {n_groups} groups; use degree 3 or more"
@@ -61,22 +58,18 @@ def spread_blocks(n_groups: int, degree: int, rng: np.random.Generator) -> list[
 
 def _shuffled_regular_graph(n_groups: int, degree: int, rng: np.random.Generator) -> set[Block]:
     """A circulant graph of the given degree, shuffled by ten swaps of end points per edge."""
-    edges = {_block(l, (l + step) % n_groups) for l in range(n_groups) for step in range(1, degree // 2 + 1)}
+    edges = {ordered_block(l, (l + step) % n_groups) for l in range(n_groups) for step in range(1, degree // 2 + 1)}
     if degree % 2:
         # Antipodes; when L is odd the last group has none left and takes one block more.
-        edges |= {_block(l, (l + n_groups // 2) % n_groups) for l in range((n_groups + 1) // 2)}
+        edges |= {ordered_block(l, (l + n_groups // 2) % n_groups) for l in range((n_groups + 1) // 2)}
     listed = sorted(edges)
     for first, second in rng.integers(len(listed), size=(10 * len(listed), 2)).tolist():
         (a, b), (c, d) = listed[first], listed[second]
         if rng.integers(2):
             c, d = d, c
-        swapped = _block(a, d), _block(c, b)
+        swapped = ordered_block(a, d), ordered_block(c, b)
         if len({a, b, c, d}) == 4 and edges.isdisjoint(swapped):
             edges -= {listed[first], listed[second]}
             edges.update(swapped)
             listed[first], listed[second] = swapped
     return edges
-
-
-def _block(a: int, b: int) -> Block:
-    return (a, b) if a <= b else (b, a)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,10 @@ import scipy.sparse as sp
 
 from bequec.core.arrays import BoolArray, IntArray
 from bequec.core.errors import PlanError, shortened
+from bequec.plan.groups import as_mask, ordered_block, ordered_blocks
+
+if TYPE_CHECKING:
+    from bequec.plan.query_plan import QueryPlan
 
 
 def check_group_of(group_of: npt.ArrayLike) -> IntArray:
@@ -32,7 +36,7 @@ def check_group_of(group_of: npt.ArrayLike) -> IntArray:
     return array.astype(np.int64)
 
 
-def check_asked(asked: Any, n_groups: int) -> BoolArray:
+def check_asked(asked: Any, n_groups: int, *, may_be_none: bool) -> BoolArray:
     """The asked blocks as a symmetric boolean matrix, from a matrix or a list of blocks."""
     if sp.issparse(asked):
         asked = asked.toarray().astype(bool)
@@ -43,8 +47,8 @@ def check_asked(asked: Any, n_groups: int) -> BoolArray:
         matrix = _check_asked_matrix(asked, n_groups)
     else:
         matrix = _blocks_to_matrix(asked, n_groups)
-    if not matrix.any():
-        raise PlanError("no block is asked; ask at least one")
+    if not matrix.any() and not may_be_none:
+        raise PlanError("no block is asked; ask at least one, or list pairs (listed=)")
     return matrix
 
 
@@ -72,18 +76,10 @@ def _blocks_to_matrix(asked: Any, n_groups: int) -> BoolArray:
         raise PlanError(
             f"asked must be a boolean (L, L) array or a list of blocks (l, m), got {type(asked).__name__}"
         ) from reason
-    matrix = np.zeros((n_groups, n_groups), dtype=bool)
     for block in blocks:
         if len(block) != 2 or not all(isinstance(l, int | np.integer) and 0 <= l < n_groups for l in block):
             raise PlanError(f"block {block!r} is not a pair of groups 0 … {n_groups - 1}")
-        l, m = block
-        matrix[l, m] = matrix[m, l] = True
-    return matrix
-
-
-def hashable(name: Any) -> Any:
-    """JSON has no tuples: names such as (0, 1), common in networkx, come back as lists."""
-    return tuple(hashable(part) for part in name) if isinstance(name, list) else name
+    return as_mask([(l, m) for l, m in blocks], n_groups)
 
 
 def check_names(names: Sequence[Hashable] | None, n_expected: int, of: str) -> tuple[Hashable, ...] | None:
@@ -106,30 +102,75 @@ def check_names(names: Sequence[Hashable] | None, n_expected: int, of: str) -> t
 
 def check_unaskable(unaskable: npt.ArrayLike, n_nodes: int) -> IntArray:
     """Pairs of different nodes as rows (low, high), each once, in order."""
-    pairs = np.asarray(unaskable)
-    if not pairs.size:
+    return np.asarray(np.unique(_check_pairs(unaskable, n_nodes, "unaskable"), axis=0))
+
+
+def check_listed(listed: npt.ArrayLike, n_nodes: int) -> IntArray:
+    """Distinct pairs of different nodes as rows (low, high), in the given order: it numbers them."""
+    pairs = _check_pairs(listed, n_nodes, "listed")
+    keys = pairs @ [n_nodes, 1]
+    ordered = np.sort(keys)
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    if len(again):
+        low, high = divmod(int(again[0]), n_nodes)
+        raise PlanError(f"listed has the pair ({low}, {high}) twice; list each pair once")
+    return pairs
+
+
+def _check_pairs(pairs: npt.ArrayLike, n_nodes: int, what: str) -> IntArray:
+    """Pairs of different nodes as rows (low, high)."""
+    array = np.asarray(pairs)
+    if not array.size:
         return np.empty((0, 2), dtype=np.int64)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
-        raise PlanError(
-            f"unaskable must list pairs of node indices, got {pairs.dtype} of shape {pairs.shape}; "
-            "for pairs of names use plan_queries(unaskable=...)"
-        )
-    wrong = (pairs < 0) | (pairs >= n_nodes)
+    if array.ndim != 2 or array.shape[1] != 2 or not np.issubdtype(array.dtype, np.integer):
+        remedy = "; for pairs of names use plan_queries(unaskable=...)" if what == "unaskable" else ""
+        raise PlanError(f"{what} must list pairs of node indices, got {array.dtype} of shape {array.shape}{remedy}")
+    wrong = (array < 0) | (array >= n_nodes)
     if wrong.any():
-        raise PlanError(f"unaskable names node {pairs[wrong][0]}; node indices are 0 … {n_nodes - 1}")
-    same = pairs[:, 0] == pairs[:, 1]
+        raise PlanError(f"{what} names node {array[wrong][0]}; node indices are 0 … {n_nodes - 1}")
+    same = array[:, 0] == array[:, 1]
     if same.any():
-        raise PlanError(f"unaskable pairs node {pairs[same][0, 0]} with itself; a self-pair is never asked, remove it")
-    ordered: IntArray = np.unique(np.sort(pairs.astype(np.int64), axis=1), axis=0)
-    return ordered
+        raise PlanError(f"{what} pairs node {array[same][0, 0]} with itself; a self-pair is never asked, remove it")
+    return np.asarray(np.sort(array.astype(np.int64), axis=1))
 
 
-def check_later_blocks(later_blocks: Sequence[tuple[int, int]], asked: BoolArray) -> tuple[tuple[int, int], ...]:
-    """The asked ones of these blocks as (l, m), l ≤ m, in the given order; each may be listed once."""
-    later = [(int(min(block)), int(max(block))) for block in later_blocks]
+def check_later_blocks(
+    later_blocks: Sequence[tuple[int, int]], listed_before: Sequence[int], asked: BoolArray, n_listed: int
+) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
+    """The asked ones of these blocks as (l, m), l ≤ m, in the given order, and how many listed pairs precede each."""
+    later = [ordered_block(*block) for block in later_blocks]
     for block in later:
         if not (block[0] >= 0 and block[1] < len(asked)):
             raise PlanError(f"later block {block} is not a pair of groups 0 … {len(asked) - 1}")
     if len(set(later)) != len(later):
         raise PlanError("later_blocks lists a block twice; list each once")
-    return tuple(block for block in later if asked[block])
+    before = [int(n) for n in listed_before] or [0] * len(later)
+    if len(before) != len(later) or before != sorted(before) or not all(0 <= n <= n_listed for n in before):
+        raise PlanError(
+            f"listed_before={before} must say for each of the {len(later)} later blocks how many of the {n_listed} "
+            "listed pairs came before it, and never fall"
+        )
+    kept = [at for at, block in enumerate(later) if asked[block]]
+    return tuple(later[at] for at in kept), tuple(before[at] for at in kept)
+
+
+def refuse_asked_twice(plan: "QueryPlan") -> None:
+    """A listed pair cannot be unaskable, nor in a block that was asked whole before the pair was listed."""
+    if not len(plan.listed):
+        return
+    left, right = plan.listed.T
+    _refuse_listed(plan, plan.cannot_be_asked(left, right), "is one that cannot be asked (unaskable=); list it once")
+    l, m = ordered_blocks(plan.group_of[plan.listed]).T
+    n_before = np.zeros(plan.asked.shape, dtype=np.int64)
+    if len(plan.later_blocks):
+        n_before[tuple(np.array(plan.later_blocks).T)] = plan.listed_before
+    came_after = np.arange(len(plan.listed)) >= n_before[l, m]
+    _refuse_listed(
+        plan, plan.asked[l, m] & came_after, "is asked already, as its block is; list pairs outside the asked blocks"
+    )
+
+
+def _refuse_listed(plan: "QueryPlan", wrong: BoolArray, why: str) -> None:
+    if wrong.any():
+        left, right = plan.listed[wrong][0]
+        raise PlanError(f"the listed pair ({plan.name(left)}, {plan.name(right)}) {why}")

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.arrays import BoolArray, IntArray
 from bequec.core.errors import PlanError
-from bequec.plan.groups import draw_groups, groups_from_labels
+from bequec.plan.groups import Block, as_mask, draw_groups, groups_from_labels
 from bequec.plan.mask.cheapest import cheapest_blocks
-from bequec.plan.mask.identifiable import check_identifiable, check_n_clusters
+from bequec.plan.mask.identifiable import check_enough, check_n_clusters
 from bequec.plan.mask.sharing import completes_its_diagonal
 from bequec.plan.money.budget import Budget, as_budget
-from bequec.plan.money.prices import check_cost, with_opened
-from bequec.plan.money.within_budget import check_fits, fitting_n_groups, spend_what_is_left
+from bequec.plan.money.prices import Prices
+from bequec.plan.money.within_budget import blocks_cost, blocks_for_what_is_left, check_fits, fewest_groups_within
 from bequec.plan.pattern_choice import PATTERNS, PatternChoice, default_n_groups
-from bequec.plan.patterns import Block
+from bequec.plan.possible_blocks import PossibleBlocks
 from bequec.plan.query_plan import QueryPlan
 from bequec.plan.unaskable import node_pairs
 
-__all__ = ["MOST_NODES", "PATTERNS", "block_indices", "default_n_groups", "plan_queries", "with_blocks"]
+__all__ = ["MOST_NODES", "PATTERNS", "default_n_groups", "plan_queries", "with_blocks"]
 
 logger = logging.getLogger("bequec")
 
@@ -100,73 +100,66 @@ def plan_queries(
     check_n_clusters(n_clusters, n_nodes)
     affordable = None if budget is None else as_budget(budget)
     pairs = node_pairs(unaskable, names, n_nodes)
-
-    group_names: tuple[str, ...] | None = None
-    group_of: IntArray
-    if groups is not None:
-        group_of, group_names = groups_from_labels(groups)
-        if n_groups not in (None, len(group_names)):
-            raise PlanError(f"n_groups={n_groups}, but groups= names {len(group_names)}; leave n_groups out")
-    else:
+    if groups is None:
         if n_groups is None:
             n_groups = _wanted_n_groups(n_nodes, n_clusters, choice, cost, affordable)
             logger.info("n_groups is not given: %d groups are drawn", n_groups)
         _check_n_groups(n_groups, n_nodes, n_clusters)
-        group_of = draw_groups(n_nodes, n_groups, rng)
-
-    prices: FloatArray | None = None
-    if pattern == "cheapest":
-        everything = QueryPlan(group_of, np.ones((group_of.max() + 1,) * 2, dtype=bool), names, group_names, pairs)
-        opened = block_indices(everything, also)
-        prices = with_opened(_prices(cost, everything), opened)
-        blocks = cheapest_blocks(everything, n_clusters, prices, opened)
-        plan = QueryPlan(group_of, blocks, names, group_names, pairs)
+        group_of, group_names = draw_groups(n_nodes, n_groups, rng), None
     else:
-        loops = bool(completes_its_diagonal(np.bincount(group_of), n_clusters).all())
-        blocks = choice.blocks(int(group_of.max()) + 1, rng, loops=loops)
-        plan = QueryPlan(group_of, blocks, names, group_names, pairs)
-        plan = with_blocks(plan, also) if len(also) else plan
-    check_identifiable(plan, n_clusters)
-    if affordable is None:
-        return plan
-    check_fits(plan, n_clusters, affordable, prices, pattern)
-    return spend_what_is_left(plan, n_clusters, affordable, prices)
+        group_of, group_names = _given_groups(groups, n_groups)
+
+    possible = PossibleBlocks.between(group_of, group_names, pairs)
+    opened = possible.indices(also)
+    prices = None if cost is None else Prices.read(cost, possible.group_names).with_opened(opened)
+    asked = _chosen_blocks(possible, n_clusters, choice, prices, opened, rng)
+    check_enough(possible, asked & possible.mostly_askable, n_clusters)
+    if affordable is not None:
+        check_fits(possible, asked, n_clusters, affordable, prices, pattern)
+        left = affordable.affordable_pairs - blocks_cost(possible, asked, prices)
+        more = blocks_for_what_is_left(possible, asked, n_clusters, left, prices)
+        asked |= as_mask(more, possible.n_groups)
+    return QueryPlan(group_of, asked, names, group_names, pairs)
 
 
 def with_blocks(plan: QueryPlan, also: Sequence[tuple[int | str, int | str]]) -> QueryPlan:
     """The same plan with further blocks asked, given by group indices or names."""
-    asked = plan.asked.copy()
-    for l, m in block_indices(plan, also):
-        asked[l, m] = asked[m, l] = True
-    return dataclasses.replace(plan, asked=asked)
+    more = as_mask(PossibleBlocks.of(plan).indices(also), plan.n_groups)
+    return dataclasses.replace(plan, asked=plan.asked | more)
 
 
-def block_indices(plan: QueryPlan, also: Sequence[tuple[int | str, int | str]]) -> list[Block]:
-    """Blocks given by group indices or names as (l, m), l ≤ m."""
-    try:
-        blocks = [(plan.group_index(l), plan.group_index(m)) for l, m in also]
-    except (TypeError, ValueError) as reason:
-        if isinstance(reason, PlanError):
-            raise
-        raise PlanError(f"also={also!r} must list pairs of groups, e.g. [(0, 3)]") from reason
-    return [(min(block), max(block)) for block in blocks]
+def _chosen_blocks(
+    possible: PossibleBlocks,
+    n_clusters: int,
+    choice: PatternChoice,
+    prices: Prices | None,
+    also: Sequence[Block],
+    rng: np.random.Generator,
+) -> BoolArray:
+    """The blocks of the pattern, and those asked for besides."""
+    if choice.name == "cheapest":
+        per_pair = np.ones(possible.pairs.shape) if prices is None else prices.per_pair
+        return as_mask(cheapest_blocks(possible, n_clusters, per_pair, also), possible.n_groups)
+    loops = bool(completes_its_diagonal(possible.sizes, n_clusters).all())
+    return as_mask([*choice.blocks(possible.n_groups, rng, loops=loops), *also], possible.n_groups)
+
+
+def _given_groups(groups: Sequence[Hashable], n_groups: int | None) -> tuple[IntArray, tuple[str, ...]]:
+    group_of, group_names = groups_from_labels(groups)
+    if n_groups not in (None, len(group_names)):
+        raise PlanError(f"n_groups={n_groups}, but groups= names {len(group_names)}; leave n_groups out")
+    return group_of, group_names
 
 
 def _wanted_n_groups(n_nodes: int, n_clusters: int, choice: PatternChoice, cost: Any, budget: Budget | None) -> int:
     """How many groups to draw: as many as the costs are for, the fewest that the budget allows, or the default."""
     if cost is not None:
         if isinstance(cost, Mapping) or hasattr(cost, "columns"):
-            raise PlanError("cost names groups; say which node is in which (groups=, --group-column)")
-        return len(cost)
+            raise PlanError("cost names groups; say which node is in which (groups=)")
+        return len(cost.per_pair if isinstance(cost, Prices) else cost)
     if budget is not None:
-        return fitting_n_groups(n_nodes, n_clusters, choice, budget)
+        return fewest_groups_within(n_nodes, n_clusters, choice, budget)
     return default_n_groups(n_nodes, n_clusters, choice.name, choice.n_references, choice.degree)
-
-
-def _prices(cost: Any, everything: QueryPlan) -> FloatArray:
-    if cost is None:
-        return np.ones(everything.asked.shape)
-    return check_cost(cost, [everything.group_name(l) for l in range(everything.n_groups)])
 
 
 def _agreed_n_nodes(n_nodes: int | None, names: Sequence[Hashable] | None, groups: Sequence[Hashable] | None) -> int:

@@ -1,5 +1,6 @@
-"""The plan: which group each node is in, and which pairs of groups are asked."""
+"""The plan: which group each node is in, which pairs of groups are asked, and which single pairs."""
 
+import dataclasses
 import os
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,38 +10,33 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from bequec.core.arrays import BoolArray, FloatArray, IntArray, read_only
-from bequec.core.errors import PlanError, shortened
-from bequec.core.files import read_json, write_json
+from bequec.core.arrays import BoolArray, IntArray, read_only
+from bequec.plan.groups import count_per_block, group_index
+from bequec.plan.pair_index import PairIndex
 from bequec.plan.plan_checks import (
     check_asked,
     check_group_of,
     check_later_blocks,
+    check_listed,
     check_names,
     check_unaskable,
-    hashable,
+    refuse_asked_twice,
 )
-
-FORMAT, VERSION = "bequec plan", 1
-
-
-def pairs_in_blocks(sizes: IntArray) -> FloatArray:
-    """(L, L): how many pairs of nodes each block of groups of these sizes has, asked or not."""
-    count = np.outer(sizes, sizes).astype(np.float64)
-    count[np.diag_indices_from(count)] = sizes * (sizes - 1) / 2
-    return count
+from bequec.plan.plan_files import read_plan, write_plan
+from bequec.plan.single_pairs import SinglePairs
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class QueryPlan:
-    """Which group each node is in, and which blocks (pairs of groups) are asked.
+    """Which group each node is in, which blocks (pairs of groups) are asked whole, and which single pairs.
 
     Parameters
     ----------
     group_of : (n_nodes,) whole numbers 0 … n_groups − 1
         The group of each node; every group has at least one node.
     asked : (n_groups, n_groups) symmetric boolean array or sparse array, or a list of blocks (l, m)
-        The asked blocks. Block (l, l) asks the pairs inside group l. Whole numbers, two a row, are blocks.
+        The blocks that are asked whole. Block (l, l) asks the pairs inside group l. Whole numbers, two a row, are
+        blocks. There may be none where pairs are listed.
     names : sequence of unique names, optional
         What the nodes are called; without it they are called 0 … n_nodes − 1.
     group_names : sequence of unique texts, optional
@@ -50,6 +46,11 @@ class QueryPlan:
     later_blocks : list of blocks (l, m), optional
         Blocks that were added later: their questions are numbered after all others, in this order, so that the
         numbers on earlier sheets stay true. Those that are not asked do not count.
+    listed : (n, 2) whole numbers, optional
+        Single pairs of nodes, by index, that are asked beyond the blocks; numbered in this order. If a pair's block is
+        asked later, the pair keeps its listed number.
+    listed_before : list of whole numbers, optional
+        How many of the listed pairs are numbered before each of ``later_blocks``; none without it.
 
     Examples
     --------
@@ -64,6 +65,8 @@ class QueryPlan:
     group_names: tuple[str, ...] | None = None
     unaskable: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     later_blocks: tuple[tuple[int, int], ...] = ()
+    listed: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+    listed_before: tuple[int, ...] = ()
 
     def __init__(
         self,
@@ -73,24 +76,32 @@ class QueryPlan:
         group_names: Sequence[str] | None = None,
         unaskable: npt.ArrayLike = (),
         later_blocks: Sequence[tuple[int, int]] = (),
+        listed: npt.ArrayLike = (),
+        listed_before: Sequence[int] = (),
     ) -> None:
         groups = check_group_of(group_of)
-        blocks = check_asked(asked, n_groups=int(groups.max()) + 1)
+        pairs = check_listed(listed, len(groups))
+        blocks = check_asked(asked, n_groups=int(groups.max()) + 1, may_be_none=len(pairs) > 0)
+        later, before = check_later_blocks(later_blocks, listed_before, blocks, len(pairs))
         for part, value in (
             ("group_of", read_only(groups)),
             ("asked", read_only(blocks)),
             ("names", check_names(names, len(groups), "nodes")),
             ("group_names", check_names(group_names, len(blocks), "groups")),
             ("unaskable", read_only(check_unaskable(unaskable, len(groups)))),
-            ("later_blocks", check_later_blocks(later_blocks, blocks)),
+            ("later_blocks", later),
+            ("listed", read_only(pairs)),
+            ("listed_before", before),
         ):
             object.__setattr__(self, part, value)
+        refuse_asked_twice(self)
 
     def __repr__(self) -> str:
         n_possible = self.n_groups * (self.n_groups + 1) // 2
+        listed = f" and {len(self.listed)} pairs listed" if len(self.listed) else ""
         return (
             f"QueryPlan({self.n_nodes} nodes in {self.n_groups} groups, {len(self.blocks)} of {n_possible} "
-            f"blocks asked: {self.n_pairs} pairs, {100 * self.share_asked:.1f} %)"
+            f"blocks asked{listed}: {self.n_pairs} pairs, {100 * self.share_asked:.1f} %)"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -100,14 +111,13 @@ class QueryPlan:
             np.array_equal(self.group_of, other.group_of)
             and np.array_equal(self.asked, other.asked)
             and np.array_equal(self.unaskable, other.unaskable)
-            and (self.names, self.group_names, self.later_blocks)
-            == (other.names, other.group_names, other.later_blocks)
+            and np.array_equal(self.listed, other.listed)
+            and (self.names, self.group_names, self.later_blocks, self.listed_before)
+            == (other.names, other.group_names, other.later_blocks, other.listed_before)
         )
 
     def __hash__(self) -> int:
-        return hash((self.group_of.tobytes(), self.asked.tobytes()))
-
-    # --- sizes -------------------------------------------------------------------------------------------
+        return hash((self.group_of.tobytes(), self.asked.tobytes(), self.listed.tobytes()))
 
     @property
     def n_nodes(self) -> int:
@@ -126,7 +136,7 @@ class QueryPlan:
 
     @cached_property
     def blocks(self) -> IntArray:
-        """The asked blocks (l, m) with l ≤ m, one a row: in lexicographic order, then the later ones as they came."""
+        """The blocks asked whole, (l, m) with l ≤ m, one a row: lexicographic, then the later ones as they came."""
         first = np.triu(self.asked)
         for block in self.later_blocks:
             first[block] = False
@@ -134,25 +144,46 @@ class QueryPlan:
         return read_only(np.concatenate([np.argwhere(first).astype(np.int64), later]))
 
     @cached_property
+    def single_pairs(self) -> SinglePairs:
+        """The listed pairs whose block is not asked whole."""
+        outside = self.listed[~self.asked[tuple(self.group_of[self.listed].T)]]
+        return SinglePairs.of(outside, self.group_of, self.n_groups)
+
+    @cached_property
+    def covered_blocks(self) -> IntArray:
+        """The blocks with asked pairs, (l, m) with l ≤ m, one a row: ``blocks``, then those with single pairs only."""
+        return read_only(np.concatenate([self.blocks, self.single_pairs.blocks]))
+
+    @cached_property
+    def covered(self) -> BoolArray:
+        """(L, L): the blocks that are asked whole or hold a listed pair."""
+        return self.asked if not len(self.listed) else read_only((self.asked_pairs > 0) | self.asked)
+
+    @cached_property
     def numbers_per_block(self) -> IntArray:
-        """How many pairs, each with a number, are in each of ``blocks``, whether they can be asked or not."""
+        """How many pairs are in each of ``blocks``, whether they can be asked or not: each has a place in the block."""
         l, m = self.blocks.T
         n_l, n_m = self.sizes[l], self.sizes[m]
         return read_only(np.where(l == m, n_l * (n_l - 1) // 2, n_l * n_m))
 
     @cached_property
     def pairs_per_block(self) -> IntArray:
-        """Number of pairs that are asked in each of ``blocks``."""
-        if not len(self.unaskable):
-            return self.numbers_per_block
-        n_unaskable = np.zeros(self.asked.shape, dtype=np.int64)
-        np.add.at(n_unaskable, tuple(np.sort(self.group_of[self.unaskable], axis=1).T), 1)
-        return read_only(self.numbers_per_block - n_unaskable[tuple(self.blocks.T)])
+        """Number of pairs that are asked in each of ``covered_blocks``, whole or listed."""
+        n_unaskable = count_per_block(self.unaskable, self.group_of, self.n_groups)[tuple(self.blocks.T)]
+        return read_only(np.concatenate([self.numbers_per_block - n_unaskable, np.diff(self.single_pairs.starts)]))
+
+    @cached_property
+    def asked_pairs(self) -> IntArray:
+        """(L, L): how many pairs of each block are asked, whole or listed."""
+        count = np.zeros(self.asked.shape, dtype=np.int64)
+        l, m = self.covered_blocks.T
+        count[l, m] = count[m, l] = self.pairs_per_block
+        return read_only(count)
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers the questions use: ``n_pairs``, and those of asked blocks that cannot be asked."""
-        return int(self.numbers_per_block.sum())
+        """How many numbers there are: of the listed pairs, and of all pairs of ``blocks``, askable or not."""
+        return int(self.numbers_per_block.sum()) + len(self.listed)
 
     @property
     def n_pairs(self) -> int:
@@ -192,8 +223,6 @@ class QueryPlan:
         """The positions of a group in group order."""
         return slice(int(self.starts[group]), int(self.starts[group + 1]))
 
-    # --- names -------------------------------------------------------------------------------------------
-
     def name(self, node: int) -> Hashable:
         """What a node is called."""
         return int(node) if self.names is None else self.names[node]
@@ -204,19 +233,18 @@ class QueryPlan:
 
     def group_index(self, group: int | str) -> int:
         """The index of a group: a text is its name, a whole number its index."""
-        if isinstance(group, str):
-            names = [self.group_name(l) for l in range(self.n_groups)]
-            if group in names:
-                return names.index(group)
-            raise PlanError(f"there is no group {group!r}; the groups are {shortened(names)}")
-        if isinstance(group, int | np.integer) and 0 <= group < self.n_groups:
-            return int(group)
-        raise PlanError(f"there is no group {group!r}; group indices are 0 … {self.n_groups - 1}")
+        return group_index(group, self._index_of_group)
+
+    @cached_property
+    def _index_of_group(self) -> dict[str, int]:
+        return {self.group_name(l): l for l in range(self.n_groups)}
 
     # --- pairs -------------------------------------------------------------------------------------------
 
     def block_pairs(self, l: int, m: int) -> tuple[IntArray, IntArray]:
-        """The nodes on the left and on the right of every asked pair of a block."""
+        """The nodes on the left and on the right of every asked pair of a block (l, m), l ≤ m."""
+        if not self.asked[l, m]:
+            return self.single_pairs.in_block(l, m)
         if l == m:
             row, column = np.triu_indices(self.sizes[l], k=1)
             left, right = self.groups[l][row], self.groups[l][column]
@@ -227,53 +255,46 @@ class QueryPlan:
         kept = ~self.cannot_be_asked(left, right)
         return left[kept], right[kept]
 
-    def cannot_be_asked(self, left: IntArray, right: IntArray) -> BoolArray:
-        """Which of these pairs of nodes are ``unaskable``; a block that is not asked is another matter."""
-        low, high = np.minimum(left, right), np.maximum(left, right)
-        listed: BoolArray = np.isin(low * self.n_nodes + high, self.unaskable @ [self.n_nodes, 1])
-        return listed
-
     def pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
-        """All asked pairs, block by block, never all of them at once."""
+        """All asked pairs: block by block, never all at once, then the listed ones outside the blocks."""
         for l, m in self.blocks:
             yield self.block_pairs(l, m)
+        if len(self.single_pairs):
+            yield self.single_pairs.left, self.single_pairs.right
 
-    # --- files -------------------------------------------------------------------------------------------
+    def asks(self, left: IntArray, right: IntArray) -> BoolArray:
+        """Which of these pairs of different nodes are asked."""
+        in_block: BoolArray = self.asked[self.group_of[left], self.group_of[right]] & ~self.cannot_be_asked(left, right)
+        return in_block if not len(self.listed) else in_block | self.listed_index.holds(left, right)
+
+    def cannot_be_asked(self, left: IntArray, right: IntArray) -> BoolArray:
+        """Which of these pairs of nodes are ``unaskable``; a block that is not asked is another matter."""
+        return self._unaskable_index.holds(left, right)
+
+    @cached_property
+    def listed_index(self) -> PairIndex:
+        """Finds listed pairs by their nodes."""
+        return PairIndex(self.listed, self.n_nodes)
+
+    @cached_property
+    def _unaskable_index(self) -> PairIndex:
+        return PairIndex(self.unaskable, self.n_nodes)
+
+    def with_listed(self, pairs: npt.ArrayLike) -> "QueryPlan":
+        """The same plan with further single pairs, whose questions come last.
+
+        Examples
+        --------
+        >>> QueryPlan([0, 0, 0, 1, 1, 1], [(0, 0)]).with_listed([(0, 3), (5, 1)])
+        QueryPlan(6 nodes in 2 groups, 1 of 3 blocks asked and 2 pairs listed: 5 pairs, 33.3 %)
+        """
+        return dataclasses.replace(self, listed=np.concatenate([self.listed, check_listed(pairs, self.n_nodes)]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the plan as JSON."""
-        try:
-            write_json(
-                path,
-                {
-                    "format": FORMAT,
-                    "version": VERSION,
-                    "n_groups": self.n_groups,
-                    "asked": self.blocks.tolist(),
-                    "group_names": self.group_names,
-                    "group_of": self.group_of.tolist(),
-                    "names": self.names,
-                    "unaskable": self.unaskable.tolist(),
-                    "later_blocks": self.later_blocks,
-                },
-            )
-        except TypeError as reason:
-            raise PlanError(f"the names cannot be saved ({reason}); use texts or numbers as names") from reason
+        write_plan(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a plan that ``save`` wrote."""
-        value = read_json(path, kind=FORMAT, version=VERSION, error=PlanError)
-        try:
-            group_of, asked, names, group_names = (value[key] for key in ("group_of", "asked", "names", "group_names"))
-        except KeyError as missing:
-            raise PlanError(f"{path} lacks {missing}; write the plan again") from missing
-        names = None if names is None else [hashable(name) for name in names]
-        try:
-            # Plans without these two were written before there were any.
-            unaskable, later = value.get("unaskable", []), value.get("later_blocks", [])
-            return cls(
-                group_of, [tuple(block) for block in asked], names, group_names, unaskable, [tuple(b) for b in later]
-            )
-        except TypeError as reason:
-            raise PlanError(f"{path} is not a plan that can be read ({reason}); write the plan again") from reason
+        return read_plan(path, cls)

@@ -18,8 +18,8 @@ from bequec.plan.query_plan import QueryPlan
 
 Concentration = Sequence[float] | FloatArray
 
-ROWS_AT_ONCE = 2_000_000
-DRAWS = 200_000
+ROWS_AT_ONCE = 2_000_000  # memberships in memory at a time
+DRAWS = 200_000  # of the importance sampling: chances are then known to about one per cent
 LARGEST_EPSILON = 0.7  # below 1/√2, nobody is near two corners
 
 
@@ -218,7 +218,7 @@ def check_concentration(concentration: Concentration) -> FloatArray:
     """At least two positive Dirichlet parameters."""
     nu = np.atleast_1d(np.asarray(concentration, dtype=float))
     if nu.ndim != 1 or len(nu) < 2:
-        raise PlanError(f"ν must have one entry per cluster, at least 2, got {nu.tolist()}; e.g. --nu 0.5,0.5,0.5")
+        raise PlanError(f"ν must have one entry per cluster, at least 2, got {nu.tolist()}; e.g. nu=[0.5, 0.5, 0.5]")
     if not (np.isfinite(nu) & (nu > 0)).all():
         raise PlanError(f"ν must be positive, got {nu.tolist()}")
     return nu

@@ -111,13 +111,14 @@ def draw_answers(
     for l, m in plan.blocks.tolist():
         row, column = draw(memberships[plan.groups[l]], memberships[plan.groups[m]], interactions, l == m, rng)
         parts.append((row + plan.starts[l], column + plan.starts[m]))
+    parts.append(_draw_pairs(plan, memberships, interactions, rng))
     row, column = (np.concatenate(side) for side in zip(*parts, strict=True))
     if len(plan.unaskable):
         kept = ~plan.cannot_be_asked(plan.order[row], plan.order[column])
         row, column = row[kept], column[kept]
     both_ways = np.concatenate([row, column]), np.concatenate([column, row])
     yes = sp.csr_array((np.ones(2 * len(row)), both_ways), shape=(plan.n_nodes, plan.n_nodes))
-    return Answers(plan, yes)
+    return Answers.each_once(plan, yes)
 
 
 def _plant(
@@ -139,7 +140,19 @@ def _plant(
 def _expected_degree(plan: QueryPlan, memberships: FloatArray, interactions: FloatArray) -> float:
     """The expected number of yes answers per node (self-pairs counted in, which is negligible)."""
     sums = np.add.reduceat(memberships[plan.order], plan.starts[:-1], axis=0)
-    return float(((sums @ interactions) * (plan.asked @ sums)).sum() / plan.n_nodes)
+    in_blocks = float(((sums @ interactions) * (plan.asked @ sums)).sum())
+    left, right = memberships[plan.single_pairs.left], memberships[plan.single_pairs.right]
+    return (in_blocks + 2 * float(((left @ interactions) * right).sum())) / plan.n_nodes
+
+
+def _draw_pairs(
+    plan: QueryPlan, memberships: FloatArray, interactions: FloatArray, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Yes pairs among the listed ones outside the blocks, by position."""
+    left, right = plan.single_pairs.left, plan.single_pairs.right
+    probability = np.einsum("nk,nk->n", memberships[left] @ interactions, memberships[right])
+    is_yes = rng.random(len(left)) < probability
+    return plan.position_of[left[is_yes]], plan.position_of[right[is_yes]]
 
 
 def _draw_block(

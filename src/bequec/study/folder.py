@@ -22,6 +22,7 @@ from bequec.ask.tables import count_answers
 from bequec.core.errors import StudyError
 from bequec.core.files import only_writer, read_json, whole_file, write_json
 from bequec.core.tables import read_table
+from bequec.plan.extension import is_extension
 from bequec.plan.query_plan import QueryPlan
 from bequec.study.item_columns import column_by_node
 
@@ -141,15 +142,7 @@ class Study:
         """Replace the plan by a larger one whose earlier questions keep their numbers; answers stay as they are."""
         with only_writer(self.folder):
             earlier = QueryPlan.load(self.path("plan.json"))
-            extends = (plan.names, plan.group_names) == (earlier.names, earlier.group_names) and all(
-                np.array_equal(now, before)
-                for now, before in (
-                    (plan.group_of, earlier.group_of),
-                    (plan.blocks[: len(earlier.blocks)], earlier.blocks),
-                    (plan.unaskable, earlier.unaskable),
-                )
-            )
-            if not extends:
+            if not is_extension(plan, earlier):
                 raise StudyError(
                     f"this plan does not extend that of {self.folder}: items, groups and earlier questions must stay; "
                     "extend the study's own plan (extend_plan), or start another study"

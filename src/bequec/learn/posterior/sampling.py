@@ -10,7 +10,7 @@ from bequec.core.arrays import IntArray
 from bequec.learn.posterior.cavity import Belief
 from bequec.learn.subspace.refinement import least_squares_memberships
 from bequec.learn.task import State, Task
-from bequec.plan.query_plan import QueryPlan
+from bequec.plan.among import plan_among
 
 PAIRS_PER_CLUSTER = 600_000  # answered pairs of a sample: with so many, basins are told apart as well as with all
 RARER_PER_CLUSTER = 60  # yes answers of a node, or no if they are rarer, that it keeps on average
@@ -58,10 +58,9 @@ def share_needed(answers: Answers, n_clusters: int) -> float:
 def among(answers: Answers, positions: IntArray) -> Answers:
     """The answers among some nodes, at least one of each group."""
     plan = answers.plan
-    group_of = np.repeat(np.arange(plan.n_groups), plan.sizes)[positions]
     correction = None if answers.correction is None else answers.correction[positions][:, positions]
     return Answers(
-        QueryPlan(group_of, plan.asked),
+        plan_among(plan, plan.order[positions]),
         answers.yes[positions][:, positions],
         answers.baseline,
         correction,

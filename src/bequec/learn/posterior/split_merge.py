@@ -71,7 +71,7 @@ def cluster_structure(blocks: DenseBlocks, belief: Belief, members: FloatArray) 
     for d in members.T:
         operator = LinearOperator((n_nodes, n_nodes), lambda x, d=d: d * multiply(d * x.ravel()), dtype=float)
         value, vector = eigsh(operator, k=1, which="LA", v0=np.ones(n_nodes), tol=1e-2)
-        squares = plan.asked @ np.add.reduceat(d * d, plan.starts[:-1])
+        squares = plan.covered @ np.add.reduceat(d * d, plan.starts[:-1])
         noise = 2 * np.sqrt(squares.max()) * d.max()
         found.append((float(value[0] / max(noise, 1e-12)), vector[:, 0]))
     return found

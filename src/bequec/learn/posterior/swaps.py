@@ -28,7 +28,7 @@ def propose_swaps(blocks: DenseBlocks, belief: Belief) -> list[FloatArray]:
     counts = [count_by_cluster(block, belief.memberships) for block in blocks]
     cost = np.array([[-swap_gain(yes, total, B, pair) for pair in pairs] for yes, total in counts])
     expected = np.array([[-swap_gain(total * B, total, B, pair) for pair in pairs] for _, total in counts])
-    l, m = plan.blocks.T
+    l, m = plan.covered_blocks.T
     found = []
     for side in sides_of_cuts(plan):
         between = side[l] != side[m]
@@ -56,7 +56,7 @@ def swap_gain(yes: FloatArray, total: FloatArray, interactions: FloatArray, pair
 
 def sides_of_cuts(plan: QueryPlan) -> list[BoolArray]:
     """For each edge of a spanning tree of the asked blocks, the groups on its smaller side."""
-    l, m = plan.blocks[plan.blocks[:, 0] != plan.blocks[:, 1]].T
+    l, m = plan.covered_blocks[plan.covered_blocks[:, 0] != plan.covered_blocks[:, 1]].T
     heaviest_first = -(plan.sizes[l] * plan.sizes[m]).astype(float)
     ends = l.astype(np.int32), m.astype(np.int32)  # older scipy grows spanning trees from 32-bit indices only
     tree = minimum_spanning_tree(sp.csr_array((heaviest_first, ends), shape=plan.asked.shape)).tocoo()

@@ -1,7 +1,5 @@
 """The paper's Algorithm 1: stitch the range space, find its corners, read off the memberships."""
 
-import dataclasses
-
 import numpy as np
 
 from bequec.ask.answers import Answers
@@ -15,9 +13,11 @@ from bequec.learn.stitch.stitching import RangeSpace, estimate_range_space
 from bequec.learn.stitch.wide_stitching import wide_range_spaces
 from bequec.learn.stitch.windows import HARDLY
 from bequec.learn.task import State, Task
-from bequec.plan.mask.growth import best_growth
+from bequec.plan.mask.completion_order import best_completion
 from bequec.plan.mask.identifiable import check_identifiable, is_identifiable
-from bequec.plan.mask.sharing import usable_blocks
+from bequec.plan.mask.mending import cut_off_groups
+from bequec.plan.mask.sharing import mostly_asked_blocks, usable_among
+from bequec.plan.query_plan import QueryPlan
 
 
 def stitch_and_project(task: Task) -> State:
@@ -60,16 +60,41 @@ def answered_usable_blocks(answers: Answers, n_clusters: int) -> BoolArray:
         )
     check_identifiable(plan, n_clusters, diagonal=answers.diagonal)
     answered = answers.share_answered_per_block > 0
-    if answered.any() and not (answered == plan.asked).all():
-        plan = dataclasses.replace(plan, asked=answered)
+    if answered.any() and (len(plan.listed) or not (answered == plan.asked).all()):
+        plan = _answered_part(answers)
         if not is_identifiable(plan, n_clusters, diagonal=answers.diagonal):
-            waiting = np.argwhere(np.triu(answers.plan.asked & ~answered))
+            waiting = np.argwhere(np.triu(answers.plan.covered & ~answered))
+            if not len(waiting):
+                raise PlanError(
+                    f"only {answers.n_answered_pairs} of {answers.plan.n_pairs} asked pairs are answered, too few to "
+                    "tie all items together; collect answers (`bequec status`)"
+                )
             l, m = waiting[0]
             raise PlanError(
                 f"{len(waiting)} asked blocks have no answer yet, e.g. ({plan.group_name(l)}, {plan.group_name(m)}), "
                 "and without them the groups cannot be tied together; collect answers there (`bequec status`)"
             )
-    return usable_blocks(plan, n_clusters, diagonal=answers.diagonal)
+    for asked in (mostly_asked_blocks(plan), plan.covered):  # blocks with few asked pairs only where they are needed
+        if not cut_off_groups(asked, plan.sizes, n_clusters, diagonal=answers.diagonal):
+            return usable_among(asked, plan.sizes, n_clusters, diagonal=answers.diagonal)
+    raise PlanError(
+        f"the asked pairs leave some of the {plan.n_groups} groups without a block that ties them to the rest; plan "
+        "the same pairs in fewer groups"
+    )
+
+
+def _answered_part(answers: Answers) -> QueryPlan:
+    """The asked blocks with an answer, and the single pairs with one."""
+    plan, single = answers.plan, answers.plan.single_pairs
+    has_answer = answers.totals_of(single.left, single.right) > 0
+    return QueryPlan(
+        plan.group_of,
+        plan.asked & (answers.share_answered_per_block > 0),
+        plan.names,
+        plan.group_names,
+        plan.unaskable,
+        listed=np.stack([single.left, single.right], axis=1)[has_answer],
+    )
 
 
 def _grown_range_space(task: Task) -> RangeSpace | None:
@@ -78,7 +103,7 @@ def _grown_range_space(task: Task) -> RangeSpace | None:
     if answers.plan.sizes.min() >= K:
         return None
     asked = answers.share_answered_per_block > 0
-    growth = best_growth(asked, task.usable, answers.plan.sizes, K, diagonal=answers.diagonal)
+    growth = best_completion(asked, task.usable, answers.plan.sizes, K, diagonal=answers.diagonal)
     return None if growth is None else grow_range_space(answers, growth, K, _first_vector(task))
 
 

@@ -1,7 +1,7 @@
 """The range space when some groups are smaller than K: grown from a seed instead of stitched pair by pair.
 
 A ≈ U Vᵀ, where U holds the rows' and V the columns' coordinates. A group's rows follow from known columns by
-least squares, its columns from known rows (see ``bequec.plan.mask.growth`` for when this reaches everybody).
+least squares, its columns from known rows (see ``bequec.plan.mask.completion_order`` for when this reaches everybody).
 """
 
 import numpy as np
@@ -11,10 +11,10 @@ from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray
 from bequec.learn.stitch.stitching import MORE_SINGULAR_VALUES, RangeSpace
 from bequec.learn.stitch.windows import answered_block, gap, window_svd
-from bequec.plan.mask.growth import Growth
+from bequec.plan.mask.completion_order import Completion
 
 
-def grow_range_space(answers: Answers, growth: Growth, n_clusters: int, start: FloatArray) -> RangeSpace:
+def grow_range_space(answers: Answers, growth: Completion, n_clusters: int, start: FloatArray) -> RangeSpace:
     """Estimate range(M) along a growth that reaches the rows of every group."""
     plan = answers.plan
     left, values, right = window_svd(

@@ -19,7 +19,7 @@ HARDLY = 0.03  # an imputed diagonal alone makes directions of about half this s
 def answered_block(answers: Answers, l: int, m: int) -> sp.csr_array:
     """The mean answer of each pair; a block that is partly answered is scaled by its answered share."""
     block = answers.mean_yes[answers.plan.span(l)][:, answers.plan.span(m)]
-    return block / answers.share_answered_per_block[l, m]
+    return block / answers.answered_density_per_block[l, m]
 
 
 def gap(values: FloatArray, rank: int) -> float:

@@ -12,13 +12,14 @@ from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray
 from bequec.look.plots.style import COLOURS, INK, label, new_figure
 from bequec.look.terminal import block_progress
+from bequec.plan.mask.sharing import asked_share_of_blocks
 from bequec.plan.query_plan import QueryPlan
 
 MOST_NAMED_GROUPS = 32
 
 
 def plot_mask(plan: QueryPlan, answers: Answers | None = None, prices: FloatArray | None = None) -> Figure:
-    """The asked blocks, drawn to the groups' sizes; with answers, darker where more pairs are answered.
+    """The blocks with asked pairs, drawn to the groups' sizes: darker where more pairs are asked, or answered.
 
     With prices, every block is as dark as it is dear, the asked ones have a frame, and what cannot be asked is
     hatched.
@@ -26,7 +27,8 @@ def plot_mask(plan: QueryPlan, answers: Answers | None = None, prices: FloatArra
     if prices is not None:
         return _plot_prices(plan, prices)
     figure, axes = new_figure(4.2, 4.2)
-    shade = np.where(plan.asked, 0.15 + 0.85 * block_progress(plan, answers), np.nan)
+    part = asked_share_of_blocks(plan) * block_progress(plan, answers)
+    shade = np.where(plan.covered, 0.15 + 0.85 * part, np.nan)
     edges = plan.starts.astype(float)
     blues = LinearSegmentedColormap.from_list("asked", ["#ffffff", COLOURS[0]])
     few = plan.n_groups <= 60
@@ -47,11 +49,11 @@ def _plot_prices(plan: QueryPlan, prices: FloatArray) -> Figure:
     bar.ax.tick_params(colors=INK, labelsize=7)
     for l, m in np.argwhere(np.isinf(prices)).tolist():
         axes.add_patch(_block(plan, l, m, facecolor="#eceef0", edgecolor="#9aa0a6", hatch="xxx", linewidth=0))
-    for l, m in np.argwhere(plan.asked).tolist():
+    for l, m in np.argwhere(plan.covered).tolist():
         axes.add_patch(_block(plan, l, m, facecolor="none", edgecolor=COLOURS[0], linewidth=1.6))
     _name_groups(axes, plan)
     n_forbidden = int(np.triu(np.isinf(prices)).sum())
-    label(axes, title=f"{len(plan.blocks)} blocks asked (framed), {n_forbidden} cannot be asked (hatched)")
+    label(axes, title=f"{len(plan.covered_blocks)} blocks asked (framed), {n_forbidden} cannot be asked (hatched)")
     return figure
 
 

@@ -21,7 +21,7 @@ def plot_stitching_tree(plan: QueryPlan, usable: BoolArray) -> Figure:
     at = _places(plan.n_groups, ties)
     n_leaves = at[:, 1].max() - at[:, 1].min() + 1
     figure, axes = new_figure(2.5 + 0.9 * at[:, 0].max(), min(16.0, 1.2 + 0.34 * n_leaves))
-    for l, m in plan.blocks.tolist():
+    for l, m in plan.covered_blocks.tolist():
         if l == m:
             axes.scatter(at[l, 0], at[l, 1], s=190, facecolors="none", edgecolors=GREY, linewidths=1.2, zorder=1)
         else:
@@ -48,7 +48,10 @@ def plot_stitching_tree(plan: QueryPlan, usable: BoolArray) -> Figure:
             )
     axes.set_axis_off()
     axes.margins(x=0.18, y=0.06)
-    label(axes, title=f"{len(ties)} stitches (bold), at most {int(at[:, 0].max())} deep; {len(plan.blocks)} blocks")
+    label(
+        axes,
+        title=f"{len(ties)} stitches (bold), at most {int(at[:, 0].max())} deep; {len(plan.covered_blocks)} blocks",
+    )
     return figure
 
 

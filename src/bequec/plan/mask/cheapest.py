@@ -14,42 +14,41 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, mini
 
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.core.errors import PlanError, shortened
-from bequec.plan.mask.growth import best_growth
-from bequec.plan.mask.sharing import mostly_askable_blocks, usable_blocks
-from bequec.plan.patterns import Block
-from bequec.plan.query_plan import QueryPlan, pairs_in_blocks
+from bequec.plan.groups import Block, as_mask, ordered_block
+from bequec.plan.mask.completion_order import best_completion
+from bequec.plan.mask.sharing import usable_among
+from bequec.plan.possible_blocks import PossibleBlocks
 
-MOST_SMALL_GROUPS = 60
+MOST_SMALL_GROUPS = 60  # orders of completion are searched again and again: more groups take too long to wait for
 
 
 def cheapest_blocks(
-    everything: QueryPlan, n_clusters: int, prices: FloatArray, also: Collection[Block] = ()
+    possible: PossibleBlocks, n_clusters: int, prices: FloatArray, also: Collection[Block] = ()
 ) -> list[Block]:
     """The cheapest blocks that, with those in ``also``, identify the memberships.
 
     Provably the cheapest where every group has at least K nodes. With smaller groups, blocks are taken away from the
-    cheapest sufficient set, the most expensive first, as long as growth from a seed still reaches everybody: that is
+    cheapest sufficient set, the most expensive first, as long as everybody can still be completed from a seed: that is
     enough, but a cheaper plan may exist.
 
     Parameters
     ----------
-    everything : QueryPlan
-        The groups, with every block asked.
+    possible : PossibleBlocks
     n_clusters : int
     prices : (L, L) symmetric array
         Price per pair, infinite where a block cannot be asked.
     also : blocks (l, m), l ≤ m
         Asked in any case, also where they are forbidden.
     """
-    cost = _block_costs(everything, prices)
+    cost = _block_costs(possible, prices)
     for l, m in also:
         cost[l, m] = cost[m, l] = 0.0
-    if everything.sizes.min() < n_clusters:
-        return _cheapest_for_small_groups(everything, n_clusters, cost, also)
-    usable = usable_blocks(everything, n_clusters)
+    if possible.sizes.min() < n_clusters:
+        return _cheapest_for_small_groups(possible, n_clusters, cost, also)
+    usable = usable_among(possible.mostly_askable, possible.sizes, n_clusters)
     chosen = cheapest_spanning_blocks(np.where(usable, cost, np.inf))
-    if len(chosen) < everything.n_groups:
-        raise PlanError(_why_not(everything, n_clusters, cost, usable))
+    if len(chosen) < possible.n_groups:
+        raise PlanError(_why_not(possible, n_clusters, cost, usable))
     return sorted({*chosen, *also})
 
 
@@ -80,7 +79,7 @@ def cheapest_spanning_blocks(cost: FloatArray) -> list[Block]:
     tree = minimum_spanning_tree(graph).tocoo()
     component, side = two_sides(tree)
     closes_odd_cycle = (component[rows] == component[columns]) & (side[rows] == side[columns])
-    chosen = {_ordered(l, m) for l, m in zip(tree.row.tolist(), tree.col.tolist(), strict=True)}
+    chosen = {ordered_block(l, m) for l, m in zip(tree.row.tolist(), tree.col.tolist(), strict=True)}
     if closes_odd_cycle.any():
         first = int(np.argmin(np.where(closes_odd_cycle, rank, np.inf)))
         chosen.add((int(rows[first]), int(columns[first])))
@@ -100,85 +99,73 @@ def two_sides(forest: sp.coo_array) -> tuple[IntArray, IntArray]:
     return np.asarray(component, dtype=np.int64), side
 
 
-def _ordered(l: int, m: int) -> Block:
-    return (l, m) if l <= m else (m, l)
-
-
-def _block_costs(everything: QueryPlan, prices: FloatArray) -> FloatArray:
+def _block_costs(possible: PossibleBlocks, prices: FloatArray) -> FloatArray:
     """(L, L): price per pair times number of pairs that can be asked; infinite where it is forbidden."""
-    n_pairs = np.zeros(prices.shape)
-    l, m = everything.blocks.T
-    n_pairs[l, m] = n_pairs[m, l] = everything.pairs_per_block
     with np.errstate(invalid="ignore"):  # a group of one node has no pair inside: zero times infinity
-        return np.where(np.isfinite(prices), prices * n_pairs, np.inf)
+        return np.where(np.isfinite(prices), prices * possible.askable_pairs, np.inf)
 
 
-def _why_not(everything: QueryPlan, n_clusters: int, cost: FloatArray, usable: BoolArray) -> str:
+def _why_not(possible: PossibleBlocks, n_clusters: int, cost: FloatArray, usable: BoolArray) -> str:
     """Which groups cannot be reached through the allowed blocks, and the fewest pairs to open."""
     allowed = usable & np.isfinite(cost)
     _, component = connected_components(sp.csr_array(allowed), directed=False)
-    n_nodes = np.bincount(component, weights=everything.sizes)
+    n_nodes = np.bincount(component, weights=possible.sizes)
     cut_off = np.flatnonzero(component != n_nodes.argmax())
     if len(cut_off):
-        trouble = f"groups {_named(everything, cut_off)} cannot be reached through the blocks that may be asked"
+        trouble = f"groups {_named(possible, cut_off)} cannot be reached through the blocks that may be asked"
     else:
         tree = minimum_spanning_tree(sp.csr_array(allowed.astype(float))).tocoo()
         _, side = two_sides(tree)
         trouble = (
             "the blocks that may be asked only go between two sides "
-            f"({_named(everything, np.flatnonzero(side == 0))} | {_named(everything, np.flatnonzero(side == 1))}), "
+            f"({_named(possible, np.flatnonzero(side == 0))} | {_named(possible, np.flatnonzero(side == 1))}), "
             "never inside one, so that the two cannot be compared"
         )
-    to_open = np.where(allowed, 0.0, np.where(usable, pairs_in_blocks(everything.sizes), np.inf))
+    to_open = np.where(allowed, 0.0, np.where(usable, possible.pairs, np.inf))
     chosen = cheapest_spanning_blocks(to_open)
-    if len(chosen) < everything.n_groups:
+    if len(chosen) < possible.n_groups:
         return (
-            f"{trouble}, and opening forbidden blocks does not help: groups of {everything.sizes.min()} nodes are too "
+            f"{trouble}, and opening forbidden blocks does not help: groups of {possible.sizes.min()} nodes are too "
             f"small for {n_clusters} clusters; join groups, or use fewer clusters"
         )
     opened = [(l, m) for l, m in chosen if not allowed[l, m]]
-    names = [f"({everything.group_name(l)}, {everything.group_name(m)})" for l, m in opened]
-    options = " ".join(f"--also '{everything.group_name(l)},{everything.group_name(m)}'" for l, m in opened[:8])
     return (
-        f"no plan can work: {trouble}; the cheapest way out opens the forbidden block {shortened(names)} "
-        f"(`bequec plan … {options}`, or also=[…] in plan_queries)"
+        f"no plan can work: {trouble}; the cheapest way out opens the forbidden block "
+        f"{shortened(possible.named(opened))}: {possible.as_argument(opened)}"
     )
 
 
-def _named(plan: QueryPlan, groups: IntArray) -> str:
-    return shortened([plan.group_name(int(l)) for l in groups])
+def _named(possible: PossibleBlocks, groups: IntArray) -> str:
+    return shortened([possible.group_names[l] for l in groups])
 
 
 def _cheapest_for_small_groups(
-    everything: QueryPlan, n_clusters: int, cost: FloatArray, also: Collection[Block]
+    possible: PossibleBlocks, n_clusters: int, cost: FloatArray, also: Collection[Block]
 ) -> list[Block]:
-    if everything.n_groups > MOST_SMALL_GROUPS:
+    if possible.n_groups > MOST_SMALL_GROUPS:
         raise PlanError(
             f"pattern 'cheapest' plans up to {MOST_SMALL_GROUPS} groups where some have fewer nodes than n_clusters="
-            f"{n_clusters} (the smallest has {everything.sizes.min()}); join the small groups"
+            f"{n_clusters} (the smallest has {possible.sizes.min()}); join the small groups"
         )
-    usable = usable_blocks(everything, n_clusters)
-    askable = mostly_askable_blocks(everything)
 
     def is_enough(blocks: Collection[Block]) -> bool:
-        asked = np.zeros_like(askable)
-        for l, m in blocks:
-            asked[l, m] = asked[m, l] = askable[l, m]
-        growth = best_growth(asked, asked & usable, everything.sizes, n_clusters)
-        return growth is not None and len(growth.known_rows) == everything.n_groups
+        asked = as_mask(blocks, possible.n_groups) & possible.mostly_askable
+        usable = usable_among(asked, possible.sizes, n_clusters)
+        completion = best_completion(asked, usable, possible.sizes, n_clusters)
+        return completion is not None and len(completion.known_rows) == possible.n_groups
 
-    rows, columns = np.triu_indices(everything.n_groups)
+    rows, columns = np.triu_indices(possible.n_groups)
     blocks = list(zip(rows.tolist(), columns.tolist(), strict=True))
     allowed = sorted((block for block in blocks if np.isfinite(cost[block])), key=lambda block: cost[block])
     if not is_enough(allowed):
         if is_enough(blocks):
             raise PlanError(
                 f"some groups have fewer nodes than n_clusters={n_clusters} (the smallest has "
-                f"{everything.sizes.min()}), and the blocks that may be asked do not tie all of them to the rest; "
-                "open more blocks (also=, --also), or join the small groups"
+                f"{possible.sizes.min()}), and the blocks that may be asked do not tie all of them to the rest; "
+                "open more blocks (also=[…]), or join the small groups"
             )
         raise PlanError(
-            f"groups of {everything.sizes.min()} to {everything.sizes.max()} nodes are too small for {n_clusters} "
+            f"groups of {possible.sizes.min()} to {possible.sizes.max()} nodes are too small for {n_clusters} "
             "clusters, even with every block asked; join groups, or use fewer clusters"
         )
     return sorted({*_without_needless(_shortest_prefix(allowed, is_enough), is_enough, set(also)), *also})

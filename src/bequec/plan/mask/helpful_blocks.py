@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
-from bequec.plan.patterns import Block
+from bequec.plan.groups import Block
 
-RIDGE = 1e-6
+RIDGE = 1e-6  # added pairs, as a share of a mean block: groups without a tie must not make a matrix singular
 SHARE_AT_ONCE = 0.05  # among many groups, this share of new blocks is chosen from one look at all of them
 
 
@@ -36,11 +36,11 @@ class _Open(NamedTuple):
 
 
 def helpful_blocks(
-    asked: BoolArray,
-    usable: BoolArray,
-    sizes: IntArray,
-    pairs: FloatArray,
+    asked_pairs: FloatArray,
+    usable_pairs: FloatArray,
+    new_pairs: FloatArray,
     cost: FloatArray,
+    sizes: IntArray,
     allowance: float,
     n_clusters: int,
 ) -> list[Block]:
@@ -48,20 +48,20 @@ def helpful_blocks(
 
     Parameters
     ----------
-    asked, usable : (L, L) symmetric boolean arrays
-        The blocks that are asked, and those of them that carry from group to group.
+    asked_pairs, usable_pairs : (L, L) symmetric arrays
+        Asked pairs of each block, and of those blocks that carry from group to group.
+    new_pairs, cost : (L, L) symmetric arrays
+        How many pairs asking each block would add, and what they cost; infinite where it cannot be asked.
     sizes : (L,) array
         Nodes of each group.
-    pairs, cost : (L, L) symmetric arrays
-        Pairs of each block, and what asking all of them costs; infinite where it cannot be asked.
     allowance : float
     n_clusters : int
     """
-    state = _Errors.of(np.where(asked, pairs, 0.0), np.where(usable, pairs, 0.0), sizes, n_clusters)
+    state = _Errors.of(asked_pairs, usable_pairs, sizes, n_clusters)
     rows, columns = np.triu_indices(len(sizes))
-    possible = (~asked & np.isfinite(cost) & (pairs > 0))[rows, columns]
+    possible = (np.isfinite(cost) & (new_pairs > 0))[rows, columns]
     rows, columns = rows[possible], columns[possible]
-    is_open = _Open(rows, columns, np.maximum(cost[rows, columns], 1e-12), pairs[rows, columns])
+    is_open = _Open(rows, columns, np.maximum(cost[rows, columns], 1e-12), new_pairs[rows, columns])
     chosen: list[Block] = []
     at_once = 1 if len(sizes) <= 200 else int(SHARE_AT_ONCE * len(sizes))
     while True:

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from bequec.core.arrays import BoolArray, IntArray
+from bequec.core.arrays import BoolArray, FloatArray, IntArray
+from bequec.plan.groups import pairs_in_blocks
 from bequec.plan.query_plan import QueryPlan
 
 
@@ -25,20 +26,27 @@ def completes_its_diagonal(sizes: IntArray, n_clusters: int) -> BoolArray:
 
 def usable_blocks(plan: QueryPlan, n_clusters: int, *, diagonal: bool = False) -> BoolArray:
     """The asked blocks that can carry a stitch: diagonal ones only if their diagonal is known or follows."""
-    usable = mostly_askable_blocks(plan)
+    return usable_among(mostly_asked_blocks(plan), plan.sizes, n_clusters, diagonal=diagonal)
+
+
+def usable_among(asked: BoolArray, sizes: IntArray, n_clusters: int, *, diagonal: bool = False) -> BoolArray:
+    """These blocks without the diagonal ones whose diagonal is neither known nor follows."""
+    usable = asked.copy()
     if not diagonal:
-        usable[np.diag_indices_from(usable)] &= completes_its_diagonal(plan.sizes, n_clusters)
+        usable[np.diag_indices_from(usable)] &= completes_its_diagonal(sizes, n_clusters)
     return usable
 
 
-def mostly_askable_blocks(plan: QueryPlan) -> BoolArray:
-    """The asked blocks without those of which more than half of the pairs cannot be asked: they are not relied on."""
-    asked = plan.asked.copy()
-    if len(plan.unaskable):
-        gappy = 2 * plan.pairs_per_block < plan.numbers_per_block
-        l, m = plan.blocks[gappy].T
-        asked[l, m] = asked[m, l] = False
-    return asked
+def mostly_asked_blocks(plan: QueryPlan) -> BoolArray:
+    """The blocks of which at least half of the pairs are asked, whole or listed: others are not relied on."""
+    if not len(plan.unaskable) and not len(plan.listed):
+        return plan.asked
+    return np.asarray(plan.covered & (2 * plan.asked_pairs >= pairs_in_blocks(plan.sizes)))
+
+
+def asked_share_of_blocks(plan: QueryPlan) -> FloatArray:
+    """(L, L): the share of each block's pairs that is asked; one for a block asked whole, unaskable pairs or not."""
+    return np.asarray(np.where(plan.asked, 1.0, plan.asked_pairs / np.maximum(pairs_in_blocks(plan.sizes), 1)))
 
 
 def sharing_graph(usable: BoolArray) -> sp.csr_array:

@@ -79,11 +79,11 @@ class Budget:
         if self.hourly_pay is not None and self.pay_per_answer is not None:
             raise PlanError("give hourly_pay or pay_per_answer, not both: one follows from the other")
         if self.hours is not None and self.seconds_per_pair is None:
-            raise PlanError("a budget in hours needs seconds_per_pair (--seconds-per-pair): how long one answer takes")
+            raise PlanError("a budget in hours needs seconds_per_pair: how long one answer takes")
         if self.money is not None and self._money_per_answer is None:
             raise PlanError(
-                "a budget in money needs to know what an answer is paid: seconds_per_pair and hourly_pay "
-                "(--seconds-per-pair, --hourly-pay), or pay_per_answer (--pay-per-answer)"
+                "a budget in money needs to know what an answer is paid: seconds_per_pair and "
+                "hourly_pay, or pay_per_answer"
             )
 
     @classmethod

@@ -4,12 +4,14 @@ A price is how many ordinary pairs one pair of the block counts for, so that pri
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bequec.core.arrays import FloatArray
+from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.core.errors import PlanError, shortened
+from bequec.plan.groups import Block, group_index, ordered_block
 from bequec.plan.query_plan import QueryPlan
 
 if TYPE_CHECKING:
@@ -21,24 +23,55 @@ ROW_COLUMNS = 3
 ADD_MISSING = "name every group, with empty cells where nobody can be asked"
 
 
-def check_cost(cost: Any, group_names: Sequence[str]) -> FloatArray:
-    """Prices per pair as a symmetric (L, L) array in the order of the groups; ``inf`` forbids a block.
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Prices that were checked: (L, L) and symmetric, in the order of the groups; ``inf`` forbids a block."""
 
-    Parameters
-    ----------
-    cost : (L, L) array by group index; DataFrame with group names on both sides, or with three columns group, group,
-        cost; or mapping {(group, group): price}
-        In a mapping and in three columns, blocks that are not listed cannot be asked.
-    group_names : sequence of L texts
-    """
-    if isinstance(cost, Mapping):
-        prices = _from_rows([(l, m, price) for (l, m), price in _pairs_of(cost)], group_names)
-    elif hasattr(cost, "columns"):
-        prices = _from_table(cost, group_names)
-    else:
-        prices = _from_array(cost, len(group_names))
-    _check_prices(prices, group_names)
-    return prices
+    per_pair: FloatArray
+
+    @classmethod
+    def read(cls, cost: Any, group_names: Sequence[str]) -> "Prices":
+        """Prices as people give them.
+
+        Parameters
+        ----------
+        cost : Prices; (L, L) array by group index; DataFrame with group names on both sides, or with three columns
+            group, group, cost; or mapping {(group, group): price}
+            In a mapping and in three columns, blocks that are not listed cannot be asked.
+        group_names : sequence of L texts
+        """
+        if isinstance(cost, Prices):
+            _check_shape(cost.per_pair, len(group_names))
+            return cost
+        if isinstance(cost, Mapping):
+            per_pair = _from_rows([(l, m, price) for (l, m), price in _pairs_of(cost)], group_names)
+        elif hasattr(cost, "columns"):
+            per_pair = _from_table(cost, group_names)
+        else:
+            per_pair = _from_array(cost, len(group_names))
+        _check_prices(per_pair, group_names)
+        return cls(per_pair)
+
+    @property
+    def allowed(self) -> BoolArray:
+        """(L, L): the blocks that can be asked."""
+        return np.isfinite(self.per_pair)
+
+    def with_opened(self, blocks: Iterable[Block]) -> "Prices":
+        """With forbidden blocks opened: nobody said what they cost, so as much as the dearest other block."""
+        finite = self.per_pair[self.allowed]
+        dearest = float(finite.max()) if len(finite) else 1.0
+        opened = self.per_pair.copy()
+        for l, m in blocks:
+            if np.isinf(opened[l, m]):
+                opened[l, m] = opened[m, l] = dearest
+        return Prices(opened)
+
+    def of(self, blocks: IntArray, n_pairs: IntArray | FloatArray) -> float:
+        """What these numbers of pairs cost in these blocks, (l, m) a row."""
+        # A block of a single node holds no pair: nothing is asked there, whatever the price.
+        asked = n_pairs > 0
+        return float(self.per_pair[tuple(blocks[asked].T)] @ n_pairs[asked])
 
 
 def plan_cost(plan: QueryPlan, cost: Any = None) -> float:
@@ -54,22 +87,9 @@ def plan_cost(plan: QueryPlan, cost: Any = None) -> float:
     """
     if cost is None:
         return float(plan.n_pairs)
-    prices = check_cost(cost, [plan.group_name(l) for l in range(plan.n_groups)])
-    # A block of a single node holds no pair: nothing is asked there, whatever the price.
-    asked = plan.pairs_per_block > 0
-    prices = with_opened(prices, [(l, m) for l, m in plan.blocks.tolist()])
-    return float(prices[tuple(plan.blocks[asked].T)] @ plan.pairs_per_block[asked])
-
-
-def with_opened(prices: FloatArray, blocks: Iterable[tuple[int, int]]) -> FloatArray:
-    """The prices with forbidden blocks opened: nobody said what they cost, so as much as the dearest other block."""
-    finite = prices[np.isfinite(prices)]
-    dearest = float(finite.max()) if len(finite) else 1.0
-    opened = prices.copy()
-    for l, m in blocks:
-        if np.isinf(prices[l, m]):
-            opened[l, m] = opened[m, l] = dearest
-    return opened
+    prices = Prices.read(cost, [plan.group_name(l) for l in range(plan.n_groups)])
+    opened = prices.with_opened((l, m) for l, m in plan.covered_blocks.tolist())
+    return opened.of(plan.covered_blocks, plan.pairs_per_block)
 
 
 def _pairs_of(cost: Mapping[Any, Any]) -> list[tuple[tuple[Any, Any], Any]]:
@@ -86,11 +106,15 @@ def _from_array(cost: Any, n_groups: int) -> FloatArray:
         raise PlanError(
             f"cost must hold numbers per pair ({reason}); give an array, a DataFrame or a mapping"
         ) from reason
+    _check_shape(prices, n_groups)
+    return prices
+
+
+def _check_shape(prices: FloatArray, n_groups: int) -> None:
     if prices.shape != (n_groups, n_groups):
         raise PlanError(
             f"cost has shape {prices.shape}, but there are {n_groups} groups; give a ({n_groups}, {n_groups}) array"
         )
-    return prices
 
 
 def _from_table(table: "pd.DataFrame", group_names: Sequence[str]) -> FloatArray:
@@ -123,9 +147,8 @@ def _from_rows(rows: list[tuple[Any, Any, Any]], group_names: Sequence[str]) -> 
     prices = np.full((len(index), len(index)), np.inf)
     told: dict[tuple[int, int], float] = {}
     for first, second, value in rows:
-        l, m = (_group(group, index) for group in (first, second))
+        block = l, m = ordered_block(group_index(first, index, "cost"), group_index(second, index, "cost"))
         price = _price(value)
-        block = (min(l, m), max(l, m))
         if told.setdefault(block, price) != price:
             raise PlanError(
                 f"block ({group_names[l]}, {group_names[m]}) costs {told[block]:g} in one row and {price:g} in "
@@ -133,16 +156,6 @@ def _from_rows(rows: list[tuple[Any, Any, Any]], group_names: Sequence[str]) -> 
             )
         prices[l, m] = prices[m, l] = price
     return prices
-
-
-def _group(group: Any, index: dict[str, int]) -> int:
-    """The index of a group: a text is its name, a whole number its index."""
-    if isinstance(group, int | np.integer) and not isinstance(group, bool):
-        if 0 <= group < len(index):
-            return int(group)
-        raise PlanError(f"cost names group {group!r}; group indices are 0 … {len(index) - 1}")
-    _refuse_unknown([str(group).strip()], set(index), "cost")
-    return index[str(group).strip()]
 
 
 def _refuse_unknown(found: Sequence[str], known: set[str], where: str) -> None:

@@ -1,4 +1,4 @@
-"""How a mask with groups smaller than K is completed: from a seed of rank K, group by group.
+"""In which order groups smaller than K can be completed: from a seed of rank K, group by group.
 
 The rows of a group are known once its asked, known columns count at least K nodes; the columns of a
 group once its asked, known rows do. Rows and columns of one group are known apart, as they are
@@ -21,7 +21,7 @@ SIDES: tuple[tuple[Side, Side], ...] = (("rows", "columns"), ("columns", "rows")
 
 
 @dataclass(frozen=True)
-class GrowthStep:
+class CompletionStep:
     """The rows (or columns) of ``group`` follow from the known columns (or rows) of the groups ``via``."""
 
     side: Side
@@ -30,40 +30,40 @@ class GrowthStep:
 
 
 @dataclass(frozen=True)
-class Growth:
+class Completion:
     """A seed, fully asked between its row groups and its column groups, and the steps that follow."""
 
     seed_rows: Groups
     seed_columns: Groups
-    steps: list[GrowthStep] = field(default_factory=list)
+    steps: list[CompletionStep] = field(default_factory=list)
     known_rows: frozenset[int] = frozenset()
     known_columns: frozenset[int] = frozenset()
 
-    def contains(self, other: "Growth") -> bool:
+    def contains(self, other: "Completion") -> bool:
         """Whether the other's seed is known here: then it cannot reach further."""
         return self.known_rows.issuperset(other.seed_rows) and self.known_columns.issuperset(other.seed_columns)
 
 
-def best_growth(
+def best_completion(
     asked: BoolArray, usable: BoolArray, sizes: IntArray, n_clusters: int, *, diagonal: bool = False
-) -> Growth | None:
-    """The growth that reaches the most nodes; None when no seed has K rows and K columns.
+) -> Completion | None:
+    """The order of completion that reaches the most nodes; None when no seed has K rows and K columns.
 
     Seeds are made of ``usable`` blocks; in a step every ``asked`` block counts, a group's own by one node less
     where its diagonal is unobserved.
     """
     counts = np.where(asked, sizes, 0) - np.diag(asked.diagonal() * (not diagonal)).astype(np.int64)
-    tried: list[Growth] = []
+    tried: list[Completion] = []
     for seed in _seeds(usable, sizes, n_clusters):
-        if any(growth.contains(seed) for growth in tried):
+        if any(completion.contains(seed) for completion in tried):
             continue
-        tried.append(_grow(seed, counts, n_clusters))
+        tried.append(_complete(seed, counts, n_clusters))
         if len(tried[-1].known_rows) == len(sizes):
             break
-    return max(tried, key=lambda growth: sizes[list(growth.known_rows)].sum(), default=None)
+    return max(tried, key=lambda completion: sizes[list(completion.known_rows)].sum(), default=None)
 
 
-def _seeds(usable: BoolArray, sizes: IntArray, n_clusters: int) -> list[Growth]:
+def _seeds(usable: BoolArray, sizes: IntArray, n_clusters: int) -> list[Completion]:
     """Fully asked rectangles with at least K nodes on both sides, the largest first.
 
     Column sets are tried that one group asks or two groups share; the rows are all groups that ask
@@ -85,22 +85,22 @@ def _seeds(usable: BoolArray, sizes: IntArray, n_clusters: int) -> list[Growth]:
             rank = (not set(rows) & set(columns), min(n_rows, n_columns))
             seeds.append((rank, rows, columns))
     seeds.sort(key=lambda seed: (seed[0], tuple(-l for l in seed[1])), reverse=True)
-    return [Growth(rows, columns) for _, rows, columns in seeds]
+    return [Completion(rows, columns) for _, rows, columns in seeds]
 
 
-def _grow(seed: Growth, counts: IntArray, n_clusters: int) -> Growth:
+def _complete(seed: Completion, counts: IntArray, n_clusters: int) -> Completion:
     known: dict[Side, set[int]] = {"rows": set(seed.seed_rows), "columns": set(seed.seed_columns)}
-    steps: list[GrowthStep] = []
-    growing = True
-    while growing:
-        growing = False
+    steps: list[CompletionStep] = []
+    found_more = True
+    while found_more:
+        found_more = False
         for side, other in SIDES:
             is_known = np.zeros(len(counts), dtype=bool)
             is_known[list(known[other])] = True
             for group in np.flatnonzero(counts @ is_known >= n_clusters).tolist():
                 if group not in known[side]:
                     via = tuple(np.flatnonzero((counts[group] > 0) & is_known).tolist())
-                    steps.append(GrowthStep(side, group, via))
+                    steps.append(CompletionStep(side, group, via))
                     known[side].add(group)
-                    growing = True
-    return Growth(seed.seed_rows, seed.seed_columns, steps, frozenset(known["rows"]), frozenset(known["columns"]))
+                    found_more = True
+    return Completion(seed.seed_rows, seed.seed_columns, steps, frozenset(known["rows"]), frozenset(known["columns"]))
