@@ -145,6 +145,8 @@ def test_tables_go_out_and_come_back(data):
             table(["ann|bob", "yes"], ["ann-cy", "no"], columns=["task", "label"]),
             "row 2: task 'ann-cy' names no pair; use 'left|right'",
         ),
+        (table(["ann|", "yes"], columns=["task", "label"]), "row 1: task is empty .*name both items"),
+        (table(["ann|zoe", "yes"], columns=["task", "label"]), "row 1: unknown node 'zoe'"),
         (table([1, "yes"], [999, "yes"], columns=["task", "label"]), "row 2: task '999' is no question of the plan"),
         (
             table(["ann", "bob", 1, 0], columns=["left", "right", "label", "n_answers"]),

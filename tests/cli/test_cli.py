@@ -1,5 +1,6 @@
 import errno
 import json
+import math
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ from PIL import Image
 from bequec import BeQuec, QueryPlan
 from bequec.baselines import BayesianNMF
 from bequec.cli import main
+from bequec.cli.compare import _told
 from bequec.cli.main import run
 from bequec.cli.say import progress_bar, say_table
 from bequec.core.files import write_text
@@ -139,7 +141,7 @@ def test_other_columns_are_kept_in_the_studys_table():
     assert bequec("ask", "s", "--answers", "a.csv", "--answers", "b.parquet") == 0
     table = pd.read_parquet("s/answers.parquet")
     assert table.worker[0] == "w7"
-    assert table.seconds[0] == "3.5"
+    assert table.seconds[0] == 3.5
     assert table.mood[1] == "tired"
     assert Study.open("s").answers().n_answers == 1
     assert Study.open("s").answers(unsure="half").n_answers == 2
@@ -589,6 +591,11 @@ def test_compare_says_which_method_fits_a_study_best(photos, capsys, monkeypatch
     assert Path("colours/pictures/compare.svg").exists()
     assert bequec(*command, "--json") == 0
     assert [row["method"] for row in json.loads(capsys.readouterr().out)] == ["bequec", "spacl", "correlation"]
+    assert bequec(*command, "--seeds", 2) == 0
+    assert capsys.readouterr().out.count("1.0000 ± .0000") == 6  # ACC and NMI of three methods
+    assert bequec(*command, "--seeds", 2, "--json") == 0
+    assert [row["ACC_sem"] for row in json.loads(capsys.readouterr().out)] == [0.0, 0.0, 0.0]
+    assert bequec(*command, "--seeds", 0) == 2
     monkeypatch.setitem(METHODS, "bnmf", lambda K, seed: BayesianNMF(K, max_iter=2, random_state=seed))
     assert bequec("compare", "colours", "--truth", "truth.csv", "--methods", "bnmf,spacl") == 0
     assert "bnmf: BayesianNMF was still moving after max_iter=2 iterations" in " ".join(capsys.readouterr().err.split())
@@ -602,6 +609,23 @@ def test_compare_says_which_method_fits_a_study_best(photos, capsys, monkeypatch
     memberships.assign(name=names, red=-1.0, blu=2.0).to_csv("wrong.csv", index=False)
     assert bequec("compare", "colours", "--truth", "wrong.csv") == 1
     assert "are as low as -1; they must be ≥ 0 and sum to 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "told"),
+    [
+        (0.9312, 0.0131, "0.93 ± .01"),
+        (0.9312, 0.0024, "0.931 ± .002"),
+        (0.93, 0.31, "0.93 ± .31"),
+        (1.2, 1.04, "1.20 ± 1.04"),
+        (1.0, 0.0, "1.0000 ± .0000"),
+        (0.9312, None, "0.9312"),
+        (0.9312, math.nan, "0.9312"),
+        (math.nan, math.nan, "–"),
+    ],
+)
+def test_a_mean_has_as_many_digits_as_its_error_allows(mean, error, told):
+    assert _told("ACC", mean, error) == told
 
 
 def test_compare_takes_a_truth_with_gaps_and_images_for_themselves(photos, capsys):

@@ -21,6 +21,7 @@ from bequec.look.plots import (
     save_picture,
 )
 from bequec.look.plots.simplex import polygon_corners
+from bequec.look.plots.style import inline_svg
 from bequec.look.verdict import explained_share
 from bequec.simulate import simulate_clusters, simulate_mixed_memberships
 
@@ -80,6 +81,17 @@ def test_every_picture_is_drawn_in_every_format(tmp_path, rng, ending, n_cluster
 def test_unknown_picture_formats_are_refused(tmp_path):
     with pytest.raises(BequecError, match=r"cannot draw mask.gif: pictures end in .svg"):
         save_picture(plot_singular_values(np.ones(3), 2), tmp_path / "mask.gif")
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_a_picture_drawn_again_is_the_same_to_the_byte(tmp_path, rng, ending):
+    memberships = rng.dirichlet(np.ones(4), size=50)
+    once, twice = plot_simplex(memberships), plot_simplex(memberships)
+    page = inline_svg(twice, "simplex")
+    save_picture(once, tmp_path / f"once.{ending}")
+    save_picture(once, tmp_path / f"again.{ending}")
+    assert (tmp_path / f"once.{ending}").read_bytes() == (tmp_path / f"again.{ending}").read_bytes()
+    assert inline_svg(twice, "simplex") == page
 
 
 def test_explained_share_is_that_of_a_plain_regression():

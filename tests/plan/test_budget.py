@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse.csgraph import shortest_path
 
 from bequec import PlanError, is_identifiable, plan_queries
-from bequec.advise.preview import Guess, expected_accuracies
+from bequec.advise.preview import AnswerModel, expected_accuracies
 from bequec.plan import Budget, plan_cost
 from bequec.plan.groups import pairs_in_blocks
 from bequec.plan.mask.helpful_blocks import expected_error, helpful_blocks
@@ -185,9 +185,9 @@ def test_what_is_left_of_the_budget_buys_accuracy():
     richer = plan_queries(
         n_clusters=3, groups=groups, pattern="cheapest", cost=cost, budget=1.5 * plan_cost(chain, cost)
     )
-    guess = Guess(false_no=0.35, false_yes=0.22, confusion=0.22)
+    answer_model = AnswerModel(false_no=0.35, false_yes=0.22, confusion=0.22)
     before, after = (
-        1 - np.mean(expected_accuracies(plan, 3, guess, n_runs=6, random_state=1)) for plan in (chain, richer)
+        1 - np.mean(expected_accuracies(plan, 3, answer_model, n_runs=6, random_state=1)) for plan in (chain, richer)
     )
     assert before > 0.02
     assert after < before / 2

@@ -78,6 +78,26 @@ def test_unknown_names_are_attribute_errors():
     assert set(bequec.__all__) <= set(dir(bequec))
 
 
+def test_every_path_that_contributors_are_sent_to_exists():
+    named = re.findall(
+        r"`((?:src|tests|docs)/[^`]*|[A-Z]\w+\.md)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    )
+    assert len(named) > 15
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/journey.md", "docs/planning.md", "docs/notation.md"])
+def test_pages_link_only_to_pages_that_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert ((ROOT / page).parent / target).exists(), target
+
+
+def test_changes_are_told_in_one_line_each():
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith("- ") and len(line) > 240] == []
+
+
 def test_files_stay_small():
     long = {path.name: n for path in (ROOT / "src").rglob("*.py") if (n := len(path.read_text().splitlines())) > 330}
     assert not long

@@ -22,14 +22,15 @@ from bequec.plan.planning import plan_queries
 from bequec.plan.query_plan import QueryPlan
 from bequec.simulate.mixed_membership import draw_answers
 
-MOST_NODES_SIMULATED = 2000
-FEWEST_RUNS, MOST_RUNS, SURE_ENOUGH = 3, 8, 0.01
+MOST_NODES_SIMULATED = 2000  # a fit of so many takes seconds
+FEWEST_RUNS, MOST_RUNS = 3, 8
+LARGEST_STANDARD_ERROR = 0.01  # of the mean accuracy: more runs than the fewest only where it is larger
 COMPARED = ("diagonal", "random", "reference", "spread", "cheapest")
 
 
 @dataclass(frozen=True)
-class Guess:
-    """What the answers are expected to be like; the defaults are those of people who compared photos of dogs.
+class AnswerModel:
+    """How answers are expected to turn out; the defaults are those of people who compared photos of dogs.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class Guess:
     confusion : float
         The same for the two clusters that are most alike.
     balance : float
-        How many times as large the largest cluster is as the smallest; those between are spaced evenly in ratio.
+        Size of the largest cluster over that of the smallest; the sizes between grow by a constant factor.
     mixing : float
         0: every item is in one cluster. Above, memberships are Dirichlet with this mean parameter: 0.2 is mostly pure,
         1 is evenly mixed.
@@ -115,7 +116,7 @@ class Expectation:
 def expected_accuracies(
     plan: QueryPlan,
     n_clusters: int,
-    guess: Guess | None = None,
+    answer_model: AnswerModel | None = None,
     *,
     n_runs: int | None = None,
     refine: str | None = "subspace",
@@ -126,64 +127,66 @@ def expected_accuracies(
     Without ``n_runs`` there are three to eight of them: as many as make the standard error of their mean at most one
     per cent. Above 2000 nodes a thinned plan is simulated: see ``thinned``.
     """
-    guess = Guess() if guess is None else guess
+    answer_model = AnswerModel() if answer_model is None else answer_model
     plan = thinned(plan, n_clusters)
     found: list[float] = []
     for run in range(MOST_RUNS if n_runs is None else n_runs):
-        if n_runs is None and run >= FEWEST_RUNS and np.std(found, ddof=1) / math.sqrt(run) <= SURE_ENOUGH:
+        if n_runs is None and run >= FEWEST_RUNS and np.std(found, ddof=1) / math.sqrt(run) <= LARGEST_STANDARD_ERROR:
             break
         rng = np.random.default_rng([random_state, run])  # the same items for every plan of as many nodes
-        memberships = guess.memberships(plan.n_nodes, n_clusters, rng)
-        answers = _draw(plan, memberships, guess, n_clusters, rng)
+        memberships = answer_model.memberships(plan.n_nodes, n_clusters, rng)
+        answers = _draw(plan, memberships, answer_model, n_clusters, rng)
         model = BeQuec(n_clusters, refine=refine, random_state=rng).fit(answers)
         found.append(accuracy(model.labels_, memberships.argmax(axis=1)))
     return tuple(found)
 
 
 def preview(
-    wish: Mapping[str, Any],
-    guess: Guess | None = None,
+    plan_arguments: Mapping[str, Any],
+    answer_model: AnswerModel | None = None,
     *,
     n_runs: int | None = None,
     refine: str | None = "subspace",
     random_state: int = 0,
-    callback: Progress | None = None,
+    progress: Progress | None = None,
 ) -> tuple[list[Expectation], list[Expectation]]:
     """Half, one and two times the budget; and the patterns side by side for the budget.
 
     Parameters
     ----------
-    wish : mapping
+    plan_arguments : mapping
         The arguments of ``plan_queries``. Without a budget, what its plan costs is the budget.
-    guess : Guess, optional
-        What the answers are expected to be like.
+    answer_model : AnswerModel, optional
+        How answers are expected to turn out.
     n_runs, refine, random_state :
         As in ``expected_accuracies``.
-    callback : callable, optional
-        Called as ``callback(what, done, total)``.
+    progress : callable, optional
+        Called as ``progress(what, done, total)``.
     """
-    asked_for = plan_queries(**wish)
-    budget = as_budget(wish.get("budget") or max(1, math.ceil(plan_cost(asked_for, wish.get("cost")))))
-    pattern = wish.get("pattern", "diagonal")
+    prices = plan_arguments.get("cost")
+    asked_for = plan_queries(**plan_arguments)
+    budget = as_budget(plan_arguments.get("budget") or max(1, math.ceil(plan_cost(asked_for, prices))))
+    pattern = plan_arguments.get("pattern", "diagonal")
     by_budget = [
-        _Alternative(f"{factor:g} × budget", _with(wish, pattern, budget.times(factor))) for factor in (0.5, 1.0, 2.0)
+        _Alternative(f"{factor:g} × budget", _with(plan_arguments, pattern, budget.times(factor)))
+        for factor in (0.5, 1.0, 2.0)
     ]
-    by_budget[1] = _Alternative("1 × budget", dict(wish))
+    by_budget[1] = _Alternative("1 × budget", dict(plan_arguments))
     # Prices and forbidden blocks leave no choice of pattern.
-    others = () if wish.get("cost") is not None else tuple(name for name in COMPARED if name != pattern)
-    by_pattern = [_Alternative(name, _with(wish, name, budget)) for name in others]
+    others = () if prices is not None else tuple(name for name in COMPARED if name != pattern)
+    by_pattern = [_Alternative(name, _with(plan_arguments, name, budget)) for name in others]
     plans = [alternative.plan() for alternative in (*by_budget, *by_pattern)]
     rows = []
     for done, (alternative, (plan, why_not)) in enumerate(zip((*by_budget, *by_pattern), plans, strict=True)):
-        if callback is not None:
-            callback("simulating", done, len(plans))
+        if progress is not None:
+            progress("simulating", done, len(plans))
         if plan is None:
             rows.append(Expectation(alternative.name, 0, math.nan, (), why_not))
             continue
         found = expected_accuracies(
-            plan, wish["n_clusters"], guess, n_runs=n_runs, refine=refine, random_state=random_state
+            plan, plan_arguments["n_clusters"], answer_model, n_runs=n_runs, refine=refine, random_state=random_state
         )
-        rows.append(Expectation(alternative.name, plan.n_pairs, _cost(plan, wish), found))
+        rows.append(Expectation(alternative.name, plan.n_pairs, plan_cost(plan, prices), found))
     this = Expectation(pattern, rows[1].n_pairs, rows[1].cost, rows[1].accuracies)
     return rows[:3], [this, *rows[3:]]
 
@@ -209,34 +212,32 @@ def thinned(plan: QueryPlan, n_clusters: int) -> QueryPlan:
 
 @dataclass(frozen=True)
 class _Alternative:
-    """One wish to compare."""
+    """One plan to compare: what it is called, and the arguments of ``plan_queries`` that make it."""
 
     name: str
-    wish: Mapping[str, Any]
+    arguments: Mapping[str, Any]
 
     def plan(self) -> tuple[QueryPlan | None, str]:
         """The plan, or why there is none."""
         try:
-            return plan_queries(**self.wish), ""
+            return plan_queries(**self.arguments), ""
         except PlanError as reason:
             return None, str(reason)
 
 
-def _with(wish: Mapping[str, Any], pattern: str, budget: Budget) -> dict[str, Any]:
-    """The same wish with another pattern or budget; the number of groups then follows from the budget."""
-    own = () if pattern == wish.get("pattern", "diagonal") else ("n_references", "degree")
-    same = {key: value for key, value in wish.items() if key not in ("n_groups", *own)}
+def _with(plan_arguments: Mapping[str, Any], pattern: str, budget: Budget) -> dict[str, Any]:
+    """The same arguments with another pattern or budget; the number of groups then follows from the budget."""
+    own = () if pattern == plan_arguments.get("pattern", "diagonal") else ("n_references", "degree")
+    same = {key: value for key, value in plan_arguments.items() if key not in ("n_groups", *own)}
     return {**same, "pattern": pattern, "budget": budget}
 
 
-def _cost(plan: QueryPlan, wish: Mapping[str, Any]) -> float:
-    return plan_cost(plan, wish.get("cost"))
-
-
-def _draw(plan: QueryPlan, memberships: FloatArray, guess: Guess, n_clusters: int, rng: np.random.Generator) -> Answers:
+def _draw(
+    plan: QueryPlan, memberships: FloatArray, answer_model: AnswerModel, n_clusters: int, rng: np.random.Generator
+) -> Answers:
     """Every pair answered ``answers_per_pair`` times."""
-    interactions = guess.interactions(n_clusters)
-    opinions = [draw_answers(plan, memberships, interactions, rng) for _ in range(guess.answers_per_pair)]
+    interactions = answer_model.interactions(n_clusters)
+    opinions = [draw_answers(plan, memberships, interactions, rng) for _ in range(answer_model.answers_per_pair)]
     if len(opinions) == 1:
         return opinions[0]
     yes = sum((one.yes for one in opinions[1:]), opinions[0].yes).tocsr()

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from bequec.ask.answer_table import AnswerTable
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answers:
@@ -46,6 +48,8 @@ class Answers:
         where it was answered twice; and always +1 where a listed pair was answered once. None when zero everywhere.
     diagonal : bool
         Whether the diagonal of the asked diagonal blocks was observed, too. If not, it is *unknown*.
+    table : AnswerTable or None
+        Every answer as it came: who said what, and when. None for graphs and counts.
 
     The plan's unaskable pairs are unanswered, whatever the baseline.
     """
@@ -55,6 +59,7 @@ class Answers:
     baseline: int = 1
     correction: sp.csr_array | None = None
     diagonal: bool = False
+    table: "AnswerTable | None" = None
 
     def __post_init__(self) -> None:
         yes = self.yes.copy()
@@ -101,14 +106,16 @@ class Answers:
         return cls.from_totals(plan, yes, total)
 
     @classmethod
-    def from_totals(cls, plan: QueryPlan, yes: sp.csr_array, total: sp.csr_array) -> Self:
+    def from_totals(
+        cls, plan: QueryPlan, yes: sp.csr_array, total: sp.csr_array, table: "AnswerTable | None" = None
+    ) -> Self:
         """Answers from checked counts in group order; stores whatever is sparser about the totals."""
         n_in_blocks = total.nnz
         if len(plan.single_pairs):
             n_in_blocks -= int((total.data[~stored_in_blocks(total, plan)] != 0).sum())
         if n_in_blocks <= plan.numbers_per_block.sum():  # at most half of the pairs, each stored twice
-            return cls(plan, yes, baseline=0, correction=total)
-        return cls(plan, yes, baseline=1, correction=minus_asked(total, plan))
+            return cls(plan, yes, baseline=0, correction=total, table=table)
+        return cls(plan, yes, baseline=1, correction=minus_asked(total, plan), table=table)
 
     @classmethod
     def each_once(cls, plan: QueryPlan, yes: sp.csr_array, *, diagonal: bool = False) -> Self:
@@ -197,7 +204,7 @@ class Answers:
             return self
         once = self._once_each()
         once.eliminate_zeros()
-        return Answers(self.plan, self.mean_yes, self.baseline, once if once.nnz else None, self.diagonal)
+        return Answers(self.plan, self.mean_yes, self.baseline, once if once.nnz else None, self.diagonal, self.table)
 
     @cached_property
     def answers_per_node(self) -> FloatArray:

@@ -1,36 +1,28 @@
-"""The columns of a table of answers: pairs, labels and numbers of answers, each checked row by row."""
+"""The columns of a table of answers, each checked and turned into numbers or texts once.
+
+The index of a table holds its rows' numbers in their file, counted from 0. Columns are read by their distinct
+values, which are few, and not row by row.
+"""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.core.errors import AnswersError, shortened
+from bequec.plan.node_names import nodes_named
 from bequec.plan.pairs import pairs_numbered
 from bequec.plan.query_plan import QueryPlan
 
 LABELS = {"same": 1.0, "yes": 1.0, "true": 1.0, "different": 0.0, "no": 0.0, "false": 0.0, "unsure": np.nan}
 MOST_ANSWERS = 1e9
+LARGEST_QUESTION = 2.0**53  # larger whole numbers are not exact as floats
 PAIR_COLUMNS = (("left", "right"), ("source", "target"))
+AN_INSTANT = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
 
 
-def node_indices(names: "pd.Series[Any]", plan: QueryPlan) -> IntArray:
-    """The node of each name; numbers and their texts are taken for the same name."""
-    known = pd.Index(range(plan.n_nodes) if plan.names is None else list(plan.names), tupleize_cols=False)
-    found = np.asarray(known.get_indexer(pd.Index(names, tupleize_cols=False)))
-    if (found < 0).any():
-        as_text = known.map(str)
-        if as_text.is_unique:
-            missing = found < 0
-            found[missing] = as_text.get_indexer(pd.Index(names[missing].map(_text), tupleize_cols=False))
-    unknown = names[found < 0]
-    if len(unknown):
-        raise AnswersError(
-            f"row {row_number(unknown, 0)}: unknown node {unknown.iloc[0]!r} "
-            f"({unknown.nunique()} unknown in all); the plan's {len(known)} nodes are {shortened(list(known), 4)}"
-        )
-    return found.astype(np.int64)
+# --- pairs -----------------------------------------------------------------------------------------------
 
 
 def with_plain_columns(table: pd.DataFrame) -> pd.DataFrame:
@@ -52,22 +44,35 @@ def check_pair_columns(table: pd.DataFrame) -> None:
         )
 
 
+def node_indices(names: "pd.Series[Any]", plan: QueryPlan) -> IntArray:
+    """The node of each name; numbers and their texts are taken for the same name."""
+    codes, unique = distinct(names)
+    nodes = np.append(nodes_named(unique, plan.names, plan.n_nodes), -1)[codes]
+    if (nodes < 0).any():
+        _refuse_missing(names, str(names.name), "name both items of every pair")
+        unknown = names[nodes < 0]
+        known = range(plan.n_nodes) if plan.names is None else plan.names
+        raise AnswersError(
+            f"row {row_number(unknown, 0)}: unknown node {unknown.iloc[0]!r} "
+            f"({unknown.nunique()} unknown in all); the plan's {len(known)} nodes are {shortened(known, 4)}"
+        )
+    return np.asarray(nodes, dtype=np.int64)
+
+
 def read_pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray]:
     """The two nodes of every row, by their names or by the question's number."""
     for one, other in PAIR_COLUMNS:
         if one in table and other in table:
-            for column in (one, other):
-                _refuse_missing(table[column], column, "name both items of every pair")
             return node_indices(table[one], plan), node_indices(table[other], plan)
     check_pair_columns(table)
-    tasks = table["task"].map(_text)
-    _refuse_missing(tasks, "task", "name the pair of every answer")
+    _refuse_missing(table["task"], "task", "name the pair of every answer")
+    tasks = table["task"].astype(str).str.strip()
     named = tasks.str.contains("|", regex=False).to_numpy(dtype=bool)
     left, right = np.empty(len(tasks), dtype=np.int64), np.empty(len(tasks), dtype=np.int64)
     left[~named], right[~named] = _pairs_of_numbers(tasks[~named], plan)
     if named.any():
         halves = tasks[named].str.split("|", n=1, expand=True)
-        left[named], right[named] = node_indices(halves[0], plan), node_indices(halves[1], plan)
+        left[named], right[named] = (node_indices(halves[half].rename("task"), plan) for half in (0, 1))
     return left, right
 
 
@@ -85,6 +90,15 @@ def _pairs_of_numbers(tasks: "pd.Series[Any]", plan: QueryPlan) -> tuple[IntArra
             at = int(np.flatnonzero(wrong)[0])
             raise AnswersError(f"row {row_number(tasks, at)}: task {tasks.iloc[at]!r} {why}")
     return pairs_numbered(plan, numbers.astype(np.int64))
+
+
+# --- labels and numbers of answers -----------------------------------------------------------------------
+
+
+def has_label(table: pd.DataFrame) -> BoolArray:
+    """Which rows are answered; in a list of edges, all."""
+    column = next((name for name in table.columns if str(name).strip().lower() == "label"), None)
+    return np.ones(len(table), dtype=bool) if column is None else ~is_blank(table[column])
 
 
 def read_labels(table: pd.DataFrame, unlisted: str) -> FloatArray:
@@ -112,7 +126,7 @@ def read_labels(table: pd.DataFrame, unlisted: str) -> FloatArray:
 
 def label_values(labels: "pd.Series[Any]") -> FloatArray:
     """Labels as numbers: 1 for same, 0 for different, NaN for unsure, −1 for what is no label."""
-    codes, unique = pd.factorize(labels)
+    codes, unique = distinct(labels)
     return np.asarray(np.array([_label_value(label) for label in unique], dtype=float)[codes])
 
 
@@ -130,28 +144,90 @@ def _label_value(label: Any) -> float:
     return -1.0 if np.isnan(value) else value
 
 
-def read_weights(table: pd.DataFrame) -> FloatArray:
-    """How many answers each row stands for: one unless ``n_answers`` says otherwise."""
+def label_text(value: float) -> str:
+    """The label as it is written: the shortest text that means the same number."""
+    if np.isnan(value):
+        return "unsure"
+    return {1.0: "same", 0.0: "different"}.get(value, repr(float(value)))
+
+
+def read_n_answers(table: pd.DataFrame) -> FloatArray:
+    """How many answers each row stands for; NaN where it does not say so: then it is one."""
     if "n_answers" not in table:
-        return np.ones(len(table))
-    given = table["n_answers"].where(table["n_answers"].notna(), 1)  # rows of other files in a study's table
-    weights: FloatArray = pd.to_numeric(given, errors="coerce").to_numpy(dtype=float)
-    wrong = np.flatnonzero(~((weights > 0) & (weights <= MOST_ANSWERS)))
+        return np.full(len(table), np.nan)
+    given = table["n_answers"].notna().to_numpy()
+    n_answers: FloatArray = pd.to_numeric(table["n_answers"], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    wrong = np.flatnonzero(given & ~((n_answers > 0) & (n_answers <= MOST_ANSWERS)))
     if len(wrong):
         value = table["n_answers"].iloc[wrong[0]]
         raise AnswersError(f"row {row_number(table, wrong[0])}: n_answers is {value!r}; it must be a positive number")
-    return weights
+    return n_answers
+
+
+# --- all other columns -----------------------------------------------------------------------------------
+
+
+def read_further(name: str, values: "pd.Series[Any]") -> Any:
+    """A column of its type: questions and seconds as numbers, answered_at as instants, all others as texts.
+
+    A column with a value that is not of its type stays text, so that nothing is lost.
+    """
+    if name in ("question", "seconds"):
+        numbers = pd.to_numeric(values.astype("str"), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        unread = np.isnan(numbers)
+        if not is_blank(values[unread]).all():
+            return text_column(values)
+        if name == "seconds":
+            return numbers
+        whole = (numbers % 1 == 0) & (np.abs(numbers) < LARGEST_QUESTION)
+        if (unread | whole).all():
+            return pd.arrays.IntegerArray(np.where(unread, -1.0, numbers).astype(np.int64), unread)
+    texts = text_column(values)
+    if name == "answered_at" and texts.categories.str.match(AN_INSTANT).all():
+        try:
+            instants = pd.to_datetime(texts.categories, format="ISO8601")
+        except ValueError:  # no such day, or several time zones
+            return texts
+        return instants.take(texts.codes, allow_fill=True, fill_value=pd.NaT)
+    return texts
+
+
+def text_column(values: "pd.Series[Any]") -> pd.Categorical:
+    """Texts as codes of their distinct values; what is blank is missing."""
+    codes, unique = distinct(values)
+    new_codes, categories = pd.factorize(np.array([_text(value) for value in unique], dtype=object))
+    return pd.Categorical.from_codes(np.append(new_codes, -1)[codes], pd.Index(categories, dtype="str"))
+
+
+def _text(value: Any) -> str | None:
+    """Spreadsheets turn 7 into 7.0; nothing else is changed."""
+    text = str(value).strip()
+    return (text[:-2] if text.endswith(".0") and text[:-2].isdecimal() else text) or None
+
+
+# --- rows ------------------------------------------------------------------------------------------------
+
+
+def distinct(values: "pd.Series[Any]") -> tuple[IntArray, Any]:
+    """For each row the index of its value among the distinct ones, −1 where it is missing."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return np.asarray(values.cat.codes), values.cat.categories
+    codes, unique = pd.factorize(values)
+    return np.asarray(codes), unique
+
+
+def is_blank(values: "pd.Series[Any]") -> BoolArray:
+    """Which rows say nothing: missing values and empty texts."""
+    codes, unique = distinct(values)
+    blank = [not str(value).strip() for value in unique]
+    return np.asarray(np.append(np.array(blank, dtype=bool), True)[codes])
 
 
 def _refuse_missing(column: "pd.Series[Any]", name: str, remedy: str) -> None:
-    missing = (column.isna() | (column.map(_text) == "")).to_numpy()
+    missing = is_blank(column)
     if missing.any():
         row = row_number(column, np.flatnonzero(missing)[0])
         raise AnswersError(f"row {row}: {name} is empty ({missing.sum()} such rows); {remedy}")
-
-
-def _text(value: Any) -> str:
-    return str(value).strip()
 
 
 def row_number(table: "pd.DataFrame | pd.Series[Any]", position: int) -> int:

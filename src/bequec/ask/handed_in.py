@@ -1,4 +1,4 @@
-"""Files of answers as they are handed in: many small sheets are checked together, as fast as one large table."""
+"""Answers as they are handed in: many small sheets are checked together, as fast as one large table."""
 
 import itertools
 import os
@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bequec.ask.columns import check_pair_columns
-from bequec.ask.records import has_label, standard_rows
+from bequec.ask.answer_table import AnswerTable, concatenated
+from bequec.ask.columns import check_pair_columns, has_label
 from bequec.ask.sheets import check_sheet
 from bequec.ask.tables import parse_table
+from bequec.core.arrays import IntArray
 from bequec.core.errors import AnswersError, shortened
 from bequec.core.progress import Progress
 from bequec.core.tables import read_table
@@ -21,17 +22,17 @@ from bequec.plan.query_plan import QueryPlan
 
 
 class HandedIn(NamedTuple):
-    """One file: its rows that have a label and that the plan asks, and how many others there were."""
+    """The rows that have a label and that the plan asks, which file each is from, and how many others there were."""
 
-    source: Path
-    rows: pd.DataFrame
-    n_empty: int
-    n_dropped: int
+    table: AnswerTable
+    file_of_row: IntArray
+    n_empty: IntArray
+    n_dropped: IntArray
 
 
 def read_handed_in(
     sources: Sequence[str | os.PathLike[str]], plan: QueryPlan, *, unlisted: str, outside: str, callback: Progress
-) -> Iterator[HandedIn]:
+) -> HandedIn:
     """Read and check files of answers, in their order; the first row that does not belong is an error."""
     read: list[tuple[Path, pd.DataFrame]] = []
     for source in map(Path, sources):
@@ -41,8 +42,10 @@ def read_handed_in(
                 _refuse_no_answers(table)
         read.append((source, table))
         callback("reading answers", len(read), len(sources))
+    parts = []
     for _, alike in itertools.groupby(read, key=lambda one: (list(one[1].columns), list(one[1].dtypes))):
-        yield from _check(list(alike), plan, unlisted, outside)
+        parts += _check(list(alike), plan, unlisted, outside)
+    return _together(parts)
 
 
 @contextmanager
@@ -65,36 +68,42 @@ def _refuse_no_answers(table: pd.DataFrame) -> None:
     check_pair_columns(table)
 
 
-def _check(files: list[tuple[Path, pd.DataFrame]], plan: QueryPlan, unlisted: str, outside: str) -> Iterator[HandedIn]:
+def _check(files: list[tuple[Path, pd.DataFrame]], plan: QueryPlan, unlisted: str, outside: str) -> list[HandedIn]:
     if len(files) > 1:
         try:
-            yield from _parse(files, plan, unlisted, outside)
+            return [_parse([table for _, table in files], plan, unlisted, outside)]
         except AnswersError:
             pass  # one by one, to say which file and row it is
-        else:
-            return
+    parts = []
     for source, table in files:
         with named_in_errors(source):
-            yield from _parse([(source, table)], plan, unlisted, outside)
+            parts.append(_parse([table], plan, unlisted, outside))
+    return parts
 
 
-def _parse(files: list[tuple[Path, pd.DataFrame]], plan: QueryPlan, unlisted: str, outside: str) -> list[HandedIn]:
-    table = pd.concat([table for _, table in files], ignore_index=True)
-    file_of_row = np.repeat(np.arange(len(files)), [len(table) for _, table in files])
-    is_filled = has_label(table).to_numpy()
-    n_filled = np.bincount(file_of_row[is_filled], minlength=len(files))
-    if not is_filled.any():
-        return [HandedIn(source, table.iloc[:0], len(table), 0) for source, table in files]
-    parsed = parse_table(table[is_filled], plan, unlisted=unlisted, outside=outside)
-    check_sheet(parsed.rows, plan, parsed.left, parsed.right)
-    rows = standard_rows(parsed, plan)
-    ends = np.searchsorted(file_of_row[parsed.rows.index], np.arange(len(files) + 1))
-    return [
-        HandedIn(
-            source,
-            rows.iloc[ends[file] : ends[file + 1]],
-            len(table) - n_filled[file],
-            int(n_filled[file] - (ends[file + 1] - ends[file])),
-        )
-        for file, (source, table) in enumerate(files)
-    ]
+def _parse(tables: list[pd.DataFrame], plan: QueryPlan, unlisted: str, outside: str) -> HandedIn:
+    table = tables[0].reset_index(drop=True) if len(tables) == 1 else pd.concat(tables, ignore_index=True)
+    n_rows = np.array([len(one) for one in tables])
+    file_of_row = np.repeat(np.arange(len(tables)), n_rows)
+    filled = np.flatnonzero(has_label(table))
+    n_filled = np.bincount(file_of_row[filled], minlength=len(tables))
+    if not len(filled):
+        nothing = np.empty(0, dtype=np.int64)
+        return HandedIn(AnswerTable.of(nothing, nothing, np.empty(0)), nothing, n_rows, n_filled)
+    if len(filled) < len(table):
+        table = table.iloc[filled]
+    parsed, kept = parse_table(table, plan, unlisted=unlisted, outside=outside)
+    check_sheet(parsed, plan, np.asarray(table.index)[kept])
+    file_of_row = file_of_row[filled[kept]]
+    n_kept = np.bincount(file_of_row, minlength=len(tables))
+    return HandedIn(parsed, file_of_row, n_rows - n_filled, n_filled - n_kept)
+
+
+def _together(parts: list[HandedIn]) -> HandedIn:
+    starts = np.cumsum([0, *(len(part.n_empty) for part in parts)])
+    return HandedIn(
+        concatenated([part.table for part in parts]),
+        np.concatenate([part.file_of_row + start for part, start in zip(parts, starts, strict=False)]),
+        np.concatenate([part.n_empty for part in parts]),
+        np.concatenate([part.n_dropped for part in parts]),
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from bequec.ask.answer_table import AnswerTable
 from bequec.ask.answers import Answers
 from bequec.core.arrays import IntArray
 from bequec.core.errors import AnswersError
@@ -92,15 +93,17 @@ def _move_all(source: Path, target: Path) -> None:
         raise
 
 
-def check_sheet(table: pd.DataFrame, plan: QueryPlan, left: IntArray, right: IntArray) -> None:
+def check_sheet(answers: AnswerTable, plan: QueryPlan, row_in_file: IntArray) -> None:
     """Refuse a filled sheet whose question numbers do not fit its pairs: it belongs to another plan."""
-    if "question" not in table:
+    if "question" not in answers.rows:
         return
-    stated = pd.to_numeric(table["question"], errors="coerce").to_numpy(dtype=float)
-    wrong = np.flatnonzero(stated != pair_numbers(plan, left, right))
+    questions = answers.rows["question"]
+    stated = pd.to_numeric(questions, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    wrong = np.flatnonzero(stated != pair_numbers(plan, answers.left, answers.right))
     if len(wrong):
         row = int(wrong[0])
         raise AnswersError(
-            f"row {table.index[row] + 1}: question {table['question'].iloc[row]} is not about "
-            f"({plan.name(left[row])}, {plan.name(right[row])}) in this study; is the sheet from another one?"
+            f"row {row_in_file[row] + 1}: question {questions.iloc[row]} is not about "
+            f"({plan.name(answers.left[row])}, {plan.name(answers.right[row])}) in this study; "
+            "is the sheet from another one?"
         )

@@ -2,14 +2,15 @@
 
 import os
 import warnings
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from bequec.ask.answer_table import CORE, AnswerTable
 from bequec.ask.answers import Answers
-from bequec.ask.columns import read_labels, read_pairs, read_weights, row_number, with_plain_columns
+from bequec.ask.columns import read_further, read_labels, read_n_answers, read_pairs, row_number, with_plain_columns
 from bequec.ask.pair_counts import single_pairs_once, stored_values
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.core.errors import AnswersError
@@ -42,6 +43,12 @@ def answers_from_table(
         Whether "unsure" is no answer, or half a yes.
     outside : {"error", "drop"}
         What to do with pairs that the plan does not ask; dropping is said in a warning.
+
+    Examples
+    --------
+    >>> said = pd.DataFrame({"left": ["ann"], "right": ["eve"], "label": ["same"]})
+    >>> answers_from_table(said, QueryPlan([0, 0, 0], [(0, 0)], names=["ann", "bob", "eve"]))
+    Answers(1 of 3 asked pairs answered, 1 answers, 100.0 % yes)
     """
     _check_choice("unlisted", unlisted, ("unanswered", "no"))
     _check_choice("unsure", unsure, ("unanswered", "half"))
@@ -50,37 +57,39 @@ def answers_from_table(
         table = read_table(table)
     if not isinstance(table, pd.DataFrame):
         raise AnswersError(f"expected a pandas DataFrame or the path of a table, got {type(table).__name__}")
-    table = table.reset_index(drop=True)
-    _, left, right, labels, weights = parse_table(table, plan, unlisted=unlisted, outside=outside)
-    is_unsure = np.isnan(labels)
-    labels = np.where(is_unsure, 0.5, labels)
+    parsed, _ = parse_table(table.reset_index(drop=True), plan, unlisted=unlisted, outside=outside)
+    return count_answers(parsed, plan, unlisted=unlisted, unsure=unsure)
+
+
+def count_answers(
+    table: AnswerTable,
+    plan: QueryPlan,
+    *,
+    unlisted: Literal["unanswered", "no"] = "unanswered",
+    unsure: Literal["unanswered", "half"] = "unanswered",
+) -> Answers:
+    """The sums of the answers to each pair, for learning; all rows must be of pairs that the plan asks."""
+    left, right, weights = table.left, table.right, table.n_answers
+    is_unsure = np.isnan(table.label)
+    labels = np.where(is_unsure, 0.5, table.label)
     answered = weights * (1.0 if unsure == "half" else ~is_unsure)
     yes = _symmetric(plan, left, right, labels * answered)
+    total = _symmetric(plan, left, right, answered)
     if unlisted == "unanswered":
-        return Answers.from_totals(plan, yes, _symmetric(plan, left, right, answered))
+        return Answers.from_totals(plan, yes, total, table)
     # Every asked pair counts as answered once unless it is listed: then by its own answers.
     listed = _symmetric(plan, left, right, np.ones(len(left)))
     listed.data[:] = 1.0
-    correction = (_symmetric(plan, left, right, answered) - listed).tocsr()
+    correction = (total - listed).tocsr()
     correction.eliminate_zeros()
     once = single_pairs_once(plan)
     if once is not None:
         correction = (correction + once).tocsr()
-    return Answers(plan, yes, baseline=1, correction=correction if correction.nnz else None)
+    return Answers(plan, yes, baseline=1, correction=correction if correction.nnz else None, table=table)
 
 
-class ParsedTable(NamedTuple):
-    """The rows that the plan asks: as they came, and as nodes, labels in [0, 1] (NaN: unsure) and counts."""
-
-    rows: pd.DataFrame
-    left: IntArray
-    right: IntArray
-    labels: FloatArray
-    weights: FloatArray
-
-
-def parse_table(table: pd.DataFrame, plan: QueryPlan, *, unlisted: str, outside: str) -> ParsedTable:
-    """Check every row of a table of answers; the first that cannot be read is an error that names it.
+def parse_table(table: pd.DataFrame, plan: QueryPlan, *, unlisted: str, outside: str) -> tuple[AnswerTable, IntArray]:
+    """The rows that the plan asks, and their places in ``table``; the first that cannot be read is an error.
 
     The table's index holds the rows' numbers in their file, counted from 0.
     """
@@ -88,20 +97,26 @@ def parse_table(table: pd.DataFrame, plan: QueryPlan, *, unlisted: str, outside:
         raise AnswersError("the table has no rows; give one row per answer")
     table = with_plain_columns(table)
     left, right = read_pairs(table, plan)
-    is_edge_list = unlisted == "no" and "label" not in table
-    if is_edge_list and (left == right).any():
+    rows = np.arange(len(table))
+    if unlisted == "no" and "label" not in table and (left == right).any():
         warnings.warn(f"dropped {(left == right).sum()} edges of a node with itself", stacklevel=3)
-        table, left, right = table[left != right], left[left != right], right[left != right]
-    labels, weights = read_labels(table, unlisted), read_weights(table)
-    _refuse_self_pairs(table, left, right, plan)
-    kept = np.flatnonzero(_inside(table, left, right, plan, outside))
-    if not {"label", "weight"} & set(
-        table.columns
-    ):  # an edge list: listed twice, or from both ends, it is still one edge
+        rows = np.flatnonzero(left != right)
+        table, left, right = table.iloc[rows], left[rows], right[rows]
+    parsed = AnswerTable.of(left, right, read_labels(table, unlisted), read_n_answers(table), _further(table))
+    _refuse_self_pairs(parsed, plan, table)
+    kept = np.flatnonzero(_inside(parsed, plan, table, outside))
+    if not {"label", "weight"} & set(table.columns):  # edges: listed twice, or from both ends, it is still one edge
         low, high = np.minimum(left, right)[kept], np.maximum(left, right)[kept]
         _, first = np.unique(low * plan.n_nodes + high, return_index=True)
         kept = kept[np.sort(first)]
-    return ParsedTable(table.iloc[kept], left[kept], right[kept], labels[kept], weights[kept])
+    return (parsed if len(kept) == len(parsed) else parsed.take(kept)), rows[kept]
+
+
+def _further(table: pd.DataFrame) -> dict[str, Any]:
+    """The columns that say who answered, when, and whatever else somebody wrote down."""
+    used = {*CORE, "source", "target", "weight"}
+    names = [name for name in table.columns if name not in used and not name.startswith("unnamed:")]
+    return {name: read_further(name, table[name]) for name in names}
 
 
 def answers_to_table(answers: Answers) -> pd.DataFrame:
@@ -144,18 +159,19 @@ def _flat(values: Any) -> FloatArray:
     return np.asarray(values.todense() if sp.issparse(values) else values, dtype=float).ravel()
 
 
-def _refuse_self_pairs(table: pd.DataFrame, left: IntArray, right: IntArray, plan: QueryPlan) -> None:
-    same = left == right
+def _refuse_self_pairs(parsed: AnswerTable, plan: QueryPlan, table: pd.DataFrame) -> None:
+    same = parsed.left == parsed.right
     if same.any():
         at = int(np.flatnonzero(same)[0])
         raise AnswersError(
-            f"row {row_number(table, at)}: {plan.name(left[at])} is paired with itself ({same.sum()} such rows); "
-            "a self-pair is not a question: remove it"
+            f"row {row_number(table, at)}: {plan.name(parsed.left[at])} is paired with itself "
+            f"({same.sum()} such rows); a self-pair is not a question: remove it"
         )
 
 
-def _inside(table: pd.DataFrame, left: IntArray, right: IntArray, plan: QueryPlan, outside: str) -> BoolArray:
+def _inside(parsed: AnswerTable, plan: QueryPlan, table: pd.DataFrame, outside: str) -> BoolArray:
     """Which rows the plan asks; the others are an error, or dropped with a word."""
+    left, right = parsed.left, parsed.right
     inside = plan.asks(left, right)
     if inside.all():
         return inside

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bequec.cli.hints import in_options
 from bequec.cli.say import progress_bar, say, say_json, say_table, warn
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bequec.evaluate.methods import Maker
 
 
 def compare(
@@ -21,7 +24,10 @@ def compare(
         str | None, typer.Option(help="Only these, e.g. bequec,spacl,correlation; kmeans-items where items are images.")
     ] = None,
     clusters: Annotated[int | None, typer.Option("-k", "--clusters", min=2, help="Another number of clusters.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Fit with this many seeds: scores are means ± their standard errors.")
+    ] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed of everything random.")] = 0,
     csv: Annotated[Path | None, typer.Option(help="Also write the table as CSV.")] = None,
     picture: Annotated[
         Path | None, typer.Option(help="The picture's file; STUDY/pictures/compare.svg by default.")
@@ -33,9 +39,7 @@ def compare(
     Example: bequec compare dogs --truth breeds.csv
     """
     from bequec.baselines import load_pixels
-    from bequec.core.errors import ModelError
     from bequec.core.files import check_target, whole_file
-    from bequec.evaluate.compare import check_methods
     from bequec.evaluate.compare import compare as compare_methods
     from bequec.look.plots import check_picture, save_picture
     from bequec.look.plots.comparison import plot_comparison
@@ -44,10 +48,7 @@ def compare(
 
     opened = Study.open(study)
     images = opened.images
-    try:
-        chosen = check_methods(methods, has_features=images is not None)
-    except ModelError as reason:
-        raise typer.BadParameter(f"--methods: {reason}") from reason
+    chosen = _chosen(methods, has_images=images is not None)
     picture = picture or opened.path("pictures") / "compare.svg"
     check_picture(picture)
     for path in filter(None, (csv, picture)):
@@ -60,6 +61,7 @@ def compare(
             methods=chosen,
             n_clusters=opened.n_clusters if clusters is None else clusters,
             features=None if images is None else lambda: load_pixels(images),
+            n_runs=seeds,
             random_state=seed,
             progress=show,
         )
@@ -75,20 +77,38 @@ def compare(
         say(f"→ {picture}" + (f", {csv}" if csv is not None else ""))
 
 
+def _chosen(methods: str | None, *, has_images: bool) -> "dict[str, Maker]":
+    from bequec.core.errors import ModelError
+    from bequec.evaluate.methods import chosen_methods
+
+    try:
+        return chosen_methods(methods, has_features=has_images)
+    except ModelError as reason:
+        raise typer.BadParameter(f"--methods: {reason}") from reason
+
+
 def _say(table: "pd.DataFrame") -> None:
-    numbers = [column for column in table.columns if column not in ("method", "problem", "warning")]
-    rows = [[row["method"], *(_told(column, row[column]) for column in numbers)] for _, row in table.iterrows()]
+    numbers = [name for name in table.columns if name not in ("method", "problem", "warning") and "_sem" not in name]
+    rows = [
+        [row["method"], *(_told(name, row[name], row.get(f"{name}_sem")) for name in numbers)]
+        for _, row in table.iterrows()
+    ]
     heads = ["method", *numbers]
     if (table["problem"] != "").any():
         heads, rows = [*heads, "why not"], [[*row, why] for row, why in zip(rows, table["problem"], strict=True)]
     say_table(heads, rows)
     for method, warning in zip(table["method"], table["warning"], strict=True):
         if warning:
-            warn(f"{method}: {warning}")
+            warn(in_options(f"{method}: {warning}"))
 
 
-def _told(column: str, value: float) -> str:
+def _told(name: str, value: float, error: float | None) -> str:
+    """A number; a mean with as many digits as its standard error shows to be meaningful: 0.93 ± .01."""
     if math.isnan(value):
         return "–"
-    digits = {"seconds": 2, "peak_mb": 0}.get(column, 4)
-    return f"{value:.{digits}f}"
+    digits = {"seconds": 2, "peak_mb": 0}.get(name, 4)
+    if error is None or math.isnan(error):
+        return f"{value:.{digits}f}"
+    if error > 0:
+        digits = min(4, max(2, math.ceil(-math.log10(error))))
+    return f"{value:.{digits}f} ± {error:.{digits}f}".replace("± 0.", "± .")

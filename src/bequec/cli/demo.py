@@ -32,11 +32,11 @@ def demo(
 
     Example: bequec demo --study demo
     """
-    from bequec.cli.look import write_results
     from bequec.evaluate.scores import score_labels
     from bequec.learn.bequec import BeQuec
     from bequec.look.terminal import draw_mask
     from bequec.study.folder import Study
+    from bequec.study.results import write_results
 
     shown = MATERIALS[data](study, seed)
     plan = shown.plan
@@ -91,7 +91,7 @@ def _digits(study: Path, seed: int) -> Material:
     from bequec.simulate.people import simulate_people
 
     digits = load_digits(N_CLUSTERS)
-    _make_room(study)
+    _clear_earlier_demo(study)
     items = _write_images(study, digits.images)
     plan = plan_queries(names=items["name"].tolist(), n_clusters=N_CLUSTERS, n_groups=N_GROUPS, random_state=seed)
     people = simulate_people(digits.labels, plan, error_rate=ERROR_RATE, random_state=seed)
@@ -108,7 +108,7 @@ def _dogs(study: Path, seed: int) -> Material:
     del seed  # people have answered already
     with progress_bar() as show:
         dogs = load_dogs(photos=True, progress=show)
-    _make_room(study)  # only now that there is something to put into it
+    _clear_earlier_demo(study)  # only now that there is something to put into it
     names = [image.name for image in dogs.images]
     items = pd.DataFrame({"name": names, "image": [relative_to_study(image, study) for image in dogs.images]})
     people = dogs.answers.to_table()[["left", "right", "label"]]
@@ -126,7 +126,7 @@ def _share_wrong(shown: Material) -> float:
     return float((same != said_same).mean())
 
 
-def _make_room(study: Path) -> None:
+def _clear_earlier_demo(study: Path) -> None:
     """Remove an earlier demo; refuse any other folder."""
     import shutil
 

@@ -12,8 +12,6 @@ from bequec.core.errors import StudyError
 if TYPE_CHECKING:
     from bequec.ask.answers import Answers
     from bequec.learn.bequec import BeQuec
-    from bequec.look.verdict import Verdict
-    from bequec.study.folder import Study
 
 
 def look(
@@ -29,6 +27,7 @@ def look(
     Example: bequec look dogs
     """
     from bequec.study.folder import Study
+    from bequec.study.results import write_results
 
     opened = Study.open(study)
     model, answers = opened.model(), opened.answers()
@@ -47,46 +46,6 @@ def look(
         say_table(["score", "value"], [[name, f"{value:.4f}"] for name, value in scores.items()])
     say(verdict.sentence)
     say(f"→ {opened.path('report.html')}, {opened.path('memberships.csv')}, {opened.path('pictures')}")
-
-
-def write_results(
-    study: "Study", model: "BeQuec", answers: "Answers", scores: dict[str, float], picture_format: str = "svg"
-) -> "Verdict":
-    """Write everything that there is to look at into the study's folder."""
-    import pandas as pd
-
-    from bequec.core.files import whole_file
-    from bequec.look.plots import (
-        plot_heat_map,
-        plot_interactions,
-        plot_mask,
-        plot_simplex,
-        plot_singular_values,
-        save_picture,
-    )
-    from bequec.look.report.report import write_report
-    from bequec.look.verdict import judge
-
-    columns = {f"cluster {k + 1}": model.memberships_[:, k].round(6) for k in range(model.n_clusters)}
-    if hasattr(model, "memberships_std_"):
-        columns |= {f"error {k + 1}": model.memberships_std_[:, k].round(6) for k in range(model.n_clusters)}
-    names = [answers.plan.name(node) for node in range(answers.plan.n_nodes)]
-    with whole_file(study.path("memberships.csv")) as temporary:
-        table = pd.DataFrame(
-            {"name": names, "cluster": model.labels_ + 1, **columns, "answers": answers.answers_per_node}
-        )
-        table.to_csv(temporary, index=False, float_format="%.6g")
-    for name, picture in {
-        "mask": plot_mask(answers.plan, answers),
-        "simplex": plot_simplex(model.memberships_),
-        "heat_map": plot_heat_map(model.memberships_),
-        "interactions": plot_interactions(model.interactions_),
-        "singular_values": plot_singular_values(model.singular_values_, model.n_clusters),
-    }.items():
-        save_picture(picture, study.path("pictures") / f"{name}.{picture_format}")
-    title = f"{study.folder.resolve().name}: {answers.plan.n_nodes} items in {model.n_clusters} clusters"
-    write_report(study.path("report.html"), model, answers, title=title, images=study.images, scores=scores)
-    return judge(model, answers)
 
 
 def _score(model: "BeQuec", answers: "Answers", truth: Path) -> dict[str, float]:

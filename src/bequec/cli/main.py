@@ -10,6 +10,7 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import typer
 
@@ -17,6 +18,7 @@ from bequec import __version__
 from bequec.cli.ask import ask
 from bequec.cli.compare import compare
 from bequec.cli.demo import demo
+from bequec.cli.hints import hints_for, in_options
 from bequec.cli.learn import learn
 from bequec.cli.look import look
 from bequec.cli.plan import plan
@@ -31,13 +33,23 @@ class _InterruptedError(Exception):
     """Ctrl-C on its way out: typer would turn a KeyboardInterrupt into exit code 1."""
 
 
-def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
+def _spoken(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with its errors in words for the command line."""
+
     @functools.wraps(command)
     def run_command(*args: object, **kwargs: object) -> None:
-        try:
-            command(*args, **kwargs)
-        except KeyboardInterrupt as stop:
-            raise _InterruptedError from stop
+        group: Any = typer.main.get_command(app)
+        with hints_for(command.__name__, group.commands):
+            try:
+                command(*args, **kwargs)
+            except KeyboardInterrupt as stop:
+                raise _InterruptedError from stop
+            except typer.BadParameter as error:
+                error.message = in_options(error.message)
+                raise
+            except BequecError as error:
+                error.args = (in_options(str(error)),)
+                raise
 
     return run_command
 
@@ -51,7 +63,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _command in (plan, ask, status, learn, look, compare, theory, reproduce, demo):
-    app.command()(_interruptible(_command))
+    app.command()(_spoken(_command))
 
 
 def _say_version(wanted: bool) -> None:
@@ -109,7 +121,7 @@ def _said_once() -> Callable[..., None]:
     def show(message: Warning | str, *_args: object, **_kwargs: object) -> None:
         if str(message) not in said:
             said.add(str(message))
-            warn(str(message))
+            warn(in_options(str(message)))
 
     return show
 

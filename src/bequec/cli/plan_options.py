@@ -12,7 +12,7 @@ from bequec.core.errors import PlanError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bequec.advise.preview import Guess
+    from bequec.advise.preview import AnswerModel
     from bequec.plan.money.budget import Budget
     from bequec.plan.money.prices import Prices
 
@@ -128,11 +128,11 @@ class PreviewOptions:
         """The refinement of the simulated studies."""
         return None if self.refine == "none" else self.refine or "subspace"
 
-    def guess(self) -> "Guess":
+    def answer_model(self) -> "AnswerModel":
         """What answers to expect; what is not said is typical."""
-        from bequec.advise.preview import Guess
+        from bequec.advise.preview import AnswerModel
 
-        typical = Guess()
+        typical = AnswerModel()
         false_no, false_yes = self._rates(typical.false_no, typical.false_yes)
         if self.answers_per_pair != round(self.answers_per_pair) or self.answers_per_pair < 1:
             raise typer.BadParameter(
@@ -141,7 +141,7 @@ class PreviewOptions:
         confusion = self.confusion
         if confusion is None:
             confusion = max(typical.confusion, false_yes) if self.error_rate is None else false_yes
-        return Guess(
+        return AnswerModel(
             false_no=false_no,
             false_yes=false_yes,
             confusion=confusion,

@@ -12,7 +12,7 @@ def reproduce(
     what: Annotated[
         str, typer.Argument(help="A table (1 … 12, in the paper's order), a figure (fig1 … fig4), or all.")
     ],
-    trials: Annotated[int | None, typer.Option(min=1, help="Trials a cell; 20 by default.")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Trials per cell; 20 by default.")] = None,
     sizes: Annotated[str | None, typer.Option(help="Graph sizes of the synthetic tables, e.g. 2000,4000.")] = None,
     methods: Annotated[
         str | None, typer.Option(help="Only these, e.g. bequec-paper,spacl,bequec; rivals as the paper ran them.")
@@ -22,7 +22,7 @@ def reproduce(
     as_published: Annotated[
         bool, typer.Option("--as-published", help="Table 6: flip one triangle only, as the published experiment does.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Say it for programs: one record a cell and metric.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Say it for programs: one record per cell and metric.")] = False,
 ) -> None:
     """Reproduce a table or figure of the paper, beside its printed figures.
 
@@ -59,6 +59,8 @@ def reproduce(
             say(f"missing: {reason}")
         table = TABLES[name]
         say(table.note_as_published if table.is_as_published(options) else table.note)
+        if table.note_as_published and not as_published:
+            say(f"as published: bequec reproduce {name} --as-published")
     for path in found.pictures:
         say(f"→ {path}")
     if found.tables:

@@ -63,7 +63,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 
     console = Console(stderr=True)
     if not console.is_terminal:  # in a log a bar would leave empty lines
-        yield _say_now_and_then()
+        yield _progress_lines()
         return
     bar = Progress(
         TextColumn("{task.description}"),
@@ -85,7 +85,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         yield show
 
 
-def _say_now_and_then() -> Callable[[str, int, int], None]:
+def _progress_lines() -> Callable[[str, int, int], None]:
     """A callback that says in a line how far the work is and about how long it will take, once a minute."""
     said = time.monotonic()
     began: dict[str, float] = {}

@@ -166,7 +166,7 @@ def _curves(nu: list[float], picture: Path | None, seed: int) -> "list[ErrorPoin
     against_nodes = [(n_nodes, GROUPS[2]) for n_nodes in NODES]
     against_groups = [(NODES[2], n_groups) for n_groups in GROUPS]
     with progress_bar() as show:
-        points = error_points([*against_nodes, *against_groups], nu, random_state=seed, callback=show)
+        points = error_points([*against_nodes, *against_groups], nu, random_state=seed, progress=show)
     if picture is not None:
         from bequec.look.plots.style import save_picture
         from bequec.look.plots.theory import plot_error_curves

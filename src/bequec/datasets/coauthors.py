@@ -1,7 +1,7 @@
 """The co-author networks of the paper's Tables VII to IX, with how much each author belongs to each field.
 
 DBLP1 … DBLP5, MAG1 and MAG2 (Mao, Sarkar and Chakrabarti, ICML 2017) as two text files each: ``*_adjacency.txt`` with
-an edge a line, larger index first, and ``*_community.txt`` with lines ``node community weight``.
+one edge per line, larger index first, and ``*_community.txt`` with lines ``node community weight``.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""All methods on the same answers, side by side: scores, seconds and peak memory."""
+"""Methods on the same answers, side by side: scores, seconds and peak memory."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,33 +9,24 @@ import numpy.typing as npt
 import pandas as pd
 
 from bequec.ask.answers import Answers
-from bequec.baselines import BASELINES, ItemKMeans
 from bequec.core.errors import ModelError
 from bequec.core.progress import Progress
 from bequec.evaluate.measured import Measured
+from bequec.evaluate.methods import Maker, Method, chosen_methods, cluster_items
 from bequec.evaluate.scores import score_labels, score_memberships
-from bequec.learn.bequec import BeQuec
 from bequec.learn.inputs import as_answers
 
-Maker = Callable[[int, int | None], Any]
-
-METHODS: dict[str, Maker] = {
-    "bequec": lambda n_clusters, seed: BeQuec(n_clusters, random_state=seed),
-    "bequec-subspace": lambda n_clusters, seed: BeQuec(n_clusters, refine="subspace", random_state=seed),
-    "bequec-paper": lambda n_clusters, seed: BeQuec(n_clusters, refine=None, random_state=seed),
-    **BASELINES,
-}
-"""Every method by name, as a maker ``(n_clusters, seed) -> estimator``."""
-ITEMS = "kmeans-items"
+SCORES = ("MSE", "RE", "SRC", "ACC", "NMI")
 
 
 def compare(
     answers: Any,
     truth: npt.ArrayLike,
     *,
-    methods: str | Sequence[str] | None = None,
+    methods: str | Iterable[Method] | Mapping[str, Method] | None = None,
     n_clusters: int | None = None,
     features: npt.ArrayLike | Callable[[], npt.ArrayLike] | None = None,
+    n_runs: int = 1,
     random_state: int | None = None,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
@@ -46,12 +37,17 @@ def compare(
     answers : Answers, or whatever ``fit`` takes
     truth : (n_nodes, K) true memberships, or (n_nodes,) labels
         A label of None, NaN or "" is unknown; such nodes are learned, but not scored.
-    methods : names, optional
-        Some of ``METHODS``; all by default.
+    methods : names and estimators, or a mapping from names to them, optional
+        All of ``bequec.look.METHODS`` by default. An estimator is fitted to Answers and has ``labels_``, and
+        ``memberships_`` where these are to be scored. It is cloned, and the clone gets this call's ``n_clusters`` and
+        ``random_state`` where it has such parameters, so that all methods have the same task. To keep its own, give in
+        a mapping a function ``(n_clusters, seed) -> estimator`` that sets them itself.
     n_clusters : int, optional
         How many clusters to look for; by default as many as the truth has.
     features : (n_nodes, n_features) array, or a function that gives it, optional
         The items themselves, e.g. ``load_pixels(images)``: adds "kmeans-items", what is reached without any answer.
+    n_runs : int
+        How often each method is fitted, with the seeds ``random_state``, ``random_state + 1``, ….
     random_state : int, optional
     progress : callable, optional
         Called as ``progress(what, done, total)``.
@@ -61,7 +57,8 @@ def compare(
     DataFrame
         One row per method: its scores, ``seconds``, ``peak_mb`` (what the process grew by), ``problem``, empty unless
         it failed, and ``warning``, empty unless the method has doubts about its result, as when it stopped before it
-        was settled.
+        was settled. With several runs, scores and seconds are means over those that did not fail, each score has its
+        standard error beside it (``ACC_sem``), and ``peak_mb`` is the largest.
 
     Examples
     --------
@@ -71,8 +68,18 @@ def compare(
     >>> table = compare(planted.answers, planted.memberships, methods=["bequec-paper", "spacl"], random_state=0)
     >>> table[["method", "ACC"]].to_dict("list")
     {'method': ['bequec-paper', 'spacl'], 'ACC': [1.0, 1.0]}
+
+    An estimator of one's own beside a method by name, each with three seeds:
+
+    >>> from bequec.baselines import SPACL
+    >>> mine = {"mine": SPACL(3, n_neighbours=5), "spacl": "spacl"}
+    >>> table = compare(planted.answers, planted.memberships, methods=mine, n_runs=3, random_state=0)
+    >>> table[["method", "ACC", "ACC_sem"]].to_dict("list")
+    {'method': ['mine', 'spacl'], 'ACC': [1.0, 1.0], 'ACC_sem': [0.0, 0.0]}
     """
-    names = check_methods(methods, has_features=features is not None)
+    makers = chosen_methods(methods, has_features=features is not None)
+    if n_runs < 1:
+        raise ModelError(f"n_runs={n_runs} must be at least 1")
     answers = as_answers(answers)
     truth = _check_truth(truth, answers)
     n_true = truth.shape[1] if truth.ndim == 2 else len(set(truth[known_nodes(truth)].tolist()))
@@ -83,54 +90,61 @@ def compare(
             stacklevel=2,
         )
     rows = []
-    for done, name in enumerate(names):
-        if progress is not None:
-            progress("comparing methods", done, len(names))
-        make, given = (_cluster_items, features) if name == ITEMS else (METHODS[name], answers)
-        rows.append({"method": name, **measure(make, given, truth, n_clusters, random_state)})
+    for number, (name, make) in enumerate(makers.items()):
+        given, runs = features if make is cluster_items else answers, []
+        for run in range(n_runs):
+            if progress is not None:
+                progress("comparing methods", number * n_runs + run, len(makers) * n_runs)
+            seed = None if random_state is None else random_state + run
+            runs.append(measure(make, given, truth, n_clusters, seed))
+        rows.append({"method": name, **(runs[0] if n_runs == 1 else _summary(runs))})
     if progress is not None:
-        progress("comparing methods", len(names), len(names))
-    scores = [name for name in ("MSE", "RE", "SRC", "ACC", "NMI") if any(name in row for row in rows)]
+        progress("comparing methods", len(makers) * n_runs, len(makers) * n_runs)
+    scores = [name for score in SCORES for name in (score, f"{score}_sem") if any(name in row for row in rows)]
     return pd.DataFrame(rows, columns=["method", *scores, "seconds", "peak_mb", "problem", "warning"])
-
-
-def _cluster_items(n_clusters: int, seed: int | None) -> ItemKMeans:
-    return ItemKMeans(n_clusters, random_state=seed)
-
-
-def check_methods(methods: str | Sequence[str] | None, *, has_features: bool) -> list[str]:
-    """The methods' names, all by default, each once; unknown ones are refused."""
-    known = [*METHODS, ITEMS] if has_features else list(METHODS)
-    if methods is None:
-        return known
-    names = [name.strip() for name in (methods.split(",") if isinstance(methods, str) else methods)]
-    unknown = [name for name in names if name not in known]
-    if ITEMS in unknown:
-        raise ModelError(f"method {ITEMS} clusters the items themselves, of which nothing is known but answers")
-    if unknown or not names:
-        raise ModelError(f"method {', '.join(unknown) or 'list'} is unknown; choose from {', '.join(known)}")
-    return list(dict.fromkeys(names))
 
 
 def measure(make: Maker, given: Any, truth: npt.NDArray[Any], n_clusters: int, seed: int | None) -> dict[str, Any]:
     """One method's scores, seconds and peak memory; a method that fails says why and spares the others."""
-    with warnings.catch_warnings(record=True) as doubts, Measured() as work:
+    scores: dict[str, float] = {}
+    problem = ""
+    with warnings.catch_warnings(record=True) as doubts:
         warnings.simplefilter("always", UserWarning)
         try:
-            model = make(n_clusters, seed).fit(given() if callable(given) else given)
-            problem = ""
+            with Measured() as work:
+                model = make(n_clusters, seed).fit(given() if callable(given) else given)
+            scores = score_known(model, truth)
         except Exception as reason:  # whatever it is, it is this method's
             problem = str(reason) or type(reason).__name__
     warning = "; ".join(dict.fromkeys(str(doubt.message) for doubt in doubts))
-    told = {"seconds": work.seconds, "peak_mb": work.peak_mb, "problem": problem, "warning": warning}
-    return told if problem else {**score_known(model, truth), **told}
+    return {**scores, "seconds": work.seconds, "peak_mb": work.peak_mb, "problem": problem, "warning": warning}
+
+
+def _summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Means over the runs that did not fail, with the scores' standard errors; every problem and warning once."""
+    finished = pd.DataFrame([run for run in runs if not run["problem"]])
+    problems, told = ([run[what] for run in runs if run[what]] for what in ("problem", "warning"))
+    problem = "; ".join(dict.fromkeys(problems))
+    if problems and len(problems) < len(runs):
+        problem = f"{len(problems)} of {len(runs)} runs failed: {problem}"
+    summary: dict[str, Any] = {}
+    for score in (name for name in SCORES if name in finished):
+        summary |= {score: float(finished[score].mean()), f"{score}_sem": float(finished[score].sem())}
+    return {
+        **summary,
+        "seconds": float(np.mean([run["seconds"] for run in runs if len(finished) == 0 or not run["problem"]])),
+        "peak_mb": max(run["peak_mb"] for run in runs),
+        "problem": problem,
+        "warning": "; ".join(dict.fromkeys(told)),
+    }
 
 
 def score_known(model: Any, truth: npt.NDArray[Any]) -> dict[str, float]:
     """All scores that a truth allows, over the nodes of which it is known: memberships, or labels only."""
     known = known_nodes(truth)
-    if truth.ndim == 2 and truth.shape[1] == model.memberships_.shape[1]:
-        return score_memberships(model.memberships_[known], truth[known])
+    memberships = getattr(model, "memberships_", None)
+    if truth.ndim == 2 and memberships is not None and truth.shape[1] == memberships.shape[1]:
+        return score_memberships(memberships[known], truth[known])
     labels = truth.argmax(axis=1) if truth.ndim == 2 else truth
     return score_labels(model.labels_[known], labels[known])
 

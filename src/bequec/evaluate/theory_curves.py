@@ -1,12 +1,13 @@
 """Error against N and L by simulation, beside the shape of the paper's bound."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bequec.core.arrays import FloatArray
+from bequec.core.progress import Progress
 from bequec.evaluate.scores import mean_squared_error
 from bequec.learn.bequec import BeQuec
 from bequec.plan.planning import plan_queries
@@ -32,7 +33,7 @@ def error_points(
     between: float = 0.1,
     n_runs: int = 3,
     random_state: int = 0,
-    callback: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[ErrorPoint]:
     """‖Û − UO‖_F of the paper's Algorithm 1 with the diagonal pattern, the mean over runs, for cells (N, L)."""
     points = []
@@ -50,8 +51,8 @@ def error_points(
             error = subspace_error(model.basis_, planted.memberships)
             found.append((error, mean_squared_error(model.memberships_, planted.memberships), bound))
         points.append(ErrorPoint(n_nodes, n_groups, *np.mean(found, axis=0).tolist()))
-        if callback is not None:
-            callback("simulating", done + 1, len(cells))
+        if progress is not None:
+            progress("simulating", done + 1, len(cells))
     return points
 
 

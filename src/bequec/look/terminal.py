@@ -16,13 +16,13 @@ SHADES = " ░▒▓█"
 def draw_mask(
     plan: QueryPlan, answers: Answers | None = None, *, prices: FloatArray | None = None, most: int = 40
 ) -> str:
-    """The mask as text: two characters a block; beyond ``most`` groups, several groups share a character.
+    """The mask as text: two characters per block; beyond ``most`` groups, several groups share a character.
 
-    Darker means more pairs asked, or, with answers, answered; with prices, darker means dearer, and × marks what
-    cannot be asked.
+    Darker means more pairs asked, or, with answers, answered; with prices, more expensive, and × marks what cannot be
+    asked.
     """
     done = asked_share_of_blocks(plan) * block_progress(plan, answers)
-    part = done if prices is None else _dearness(plan, prices)
+    part = done if prices is None else _relative_prices(plan, prices)
     shade = np.where(plan.covered, 0.25 + 0.75 * part, 0.0)
     forbidden = np.zeros(plan.asked.shape, dtype=bool) if prices is None else np.isinf(prices) & ~plan.covered
     if plan.n_groups > most:
@@ -81,7 +81,7 @@ def draw_curve(labels: Sequence[str], values: Sequence[float], *, width: int = 4
     return "\n".join(lines)
 
 
-def _dearness(plan: QueryPlan, prices: FloatArray) -> FloatArray:
-    """(L, L): each asked block's price as a share of the dearest asked one."""
+def _relative_prices(plan: QueryPlan, prices: FloatArray) -> FloatArray:
+    """(L, L): each asked block's price as a share of the highest asked one."""
     finite = np.where(np.isfinite(prices), prices, 0.0)
     return np.asarray(finite / max(float(finite[plan.covered].max(initial=0.0)), 1e-12))

@@ -1,5 +1,6 @@
 """One line on how far to trust the result, from what the answers themselves show."""
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -10,15 +11,36 @@ from bequec.learn.bequec import BeQuec
 from bequec.learn.interactions import normal_equations
 from bequec.learn.stitch.windows import HARDLY
 
-# Calibrated on planted graphs: where every window's gap is above 1.4 nine labels in ten or more are right; below
-# 1.15 a window shows its weakest cluster no better than noise.
-CLEAR_GAP, VISIBLE_GAP = 1.4, 1.15
-ALMOST_NOTHING = 0.05  # of a cluster of average size
-# Expected relative error of posterior memberships.
-SMALL_ERROR, LARGE_ERROR = 0.25, 0.5
-ERROR_UNSEEN = 0.3
-MOST = 0.9  # of the asked pairs: with fewer answered, collect them before more are asked
 COLLECT = "collect the remaining answers (bequec status)"
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Where a verdict changes; how each was calibrated is in decision record 19."""
+
+    reliable_gap: float = 1.4
+    """With σ_K / σ_{K+1} above it in every window, at least nine labels in ten are right."""
+    visible_gap: float = 1.15
+    """Below it a window shows its weakest cluster no better than noise."""
+    suggestion_factor: float = 1.5
+    """Another number of clusters is suggested where its singular values drop so many times more than after K."""
+    small_error: float = 0.25
+    """Expected relative error of the memberships above which the result is no longer strong."""
+    large_error: float = 0.5
+    """Expected relative error above which the result is weak."""
+    large_error_unseen: float = 0.3
+    """The same where no window shows all clusters, as error bars are those of the found solution."""
+    empty_cluster: float = 0.05
+    """A cluster with less than this share of an average cluster's membership is called empty."""
+    few_answered: float = 0.5
+    """Share of the asked pairs below which the result is no longer strong."""
+    hardly_answered: float = 0.2
+    """Share of the asked pairs below which the result is weak."""
+    nearly_all_answered: float = 0.9
+    """Share of the asked pairs below which the remedy is to collect answers before more pairs are asked."""
+
+
+THRESHOLDS = Thresholds()
 
 Level = Literal["strong", "fair", "weak"]
 OPENINGS = {"strong": "Trustworthy", "fair": "Usable with care", "weak": "Do not rely on this yet"}
@@ -45,7 +67,7 @@ def judge(model: BeQuec, answers: Answers) -> Verdict:
     gap = float(model.gaps_.min())
     explained = explained_share(model, answers)
     doubts = _doubts(model, answers, gap)
-    level: Level = "weak" if any(is_grave for is_grave, _ in doubts) else "fair" if doubts else "strong"
+    level: Level = "weak" if any(is_serious for is_serious, _ in doubts) else "fair" if doubts else "strong"
     if hasattr(model, "memberships_std_"):
         shown = f"memberships are known to about {max(1, round(100 * _relative_error(model)))} %"
     else:
@@ -56,29 +78,34 @@ def judge(model: BeQuec, answers: Answers) -> Verdict:
 
 
 def _doubts(model: BeQuec, answers: Answers, gap: float) -> list[tuple[bool, str]]:
-    """What speaks against the result: (is it grave?, why and what to do)."""
+    """What speaks against the result: (is it serious?, why and what to do)."""
     K = model.n_clusters
-    n_empty = int((model.memberships_.sum(axis=0) < ALMOST_NOTHING * len(model.memberships_) / K).sum())
+    n_empty = int((model.memberships_.sum(axis=0) < THRESHOLDS.empty_cluster * len(model.memberships_) / K).sum())
     if answers.share_yes in (0.0, 1.0) or K - n_empty < 2:
         return [(True, _nothing_to_tell_apart(answers))]
     doubts = []
     share = answers.share_answered
-    if share < 0.5:
-        doubts.append((share < 0.2, f"only {100 * share:.0f} % of the asked pairs are answered yet: {COLLECT}"))
+    if share < THRESHOLDS.few_answered:
+        doubts.append(
+            (
+                share < THRESHOLDS.hardly_answered,
+                f"only {100 * share:.0f} % of the asked pairs are answered yet: {COLLECT}",
+            )
+        )
     has_errors = hasattr(model, "memberships_std_")
-    if has_errors and _relative_error(model) > SMALL_ERROR:
+    if has_errors and _relative_error(model) > THRESHOLDS.small_error:
         error = _relative_error(model)
         text = f"memberships are off by about {100 * error:.0f} %; more answers would help"
-        # Error bars are those of the found solution: where no window shows all clusters, less of an error is grave.
-        unseen = bool((model.gaps_ < VISIBLE_GAP).all())
-        doubts.append((error > (ERROR_UNSEEN if unseen else LARGE_ERROR), text))
-    if gap < (VISIBLE_GAP if has_errors else CLEAR_GAP):
-        n_weak = int((model.gaps_ < CLEAR_GAP).sum())
+        # Error bars are those of the found solution: where no window shows all clusters, a smaller error is serious.
+        unseen = bool((model.gaps_ < THRESHOLDS.visible_gap).all())
+        doubts.append((error > (THRESHOLDS.large_error_unseen if unseen else THRESHOLDS.large_error), text))
+    if gap < (THRESHOLDS.visible_gap if has_errors else THRESHOLDS.reliable_gap):
+        n_weak = int((model.gaps_ < THRESHOLDS.reliable_gap).sum())
         text = (
             f"{n_weak} of {_count(len(model.gaps_), 'window')} hardly {'shows' if n_weak == 1 else 'show'} the "
             f"{_ordinal(K)} cluster ({gap:.2f} times the noise at worst); {_remedy(K, answers)}"
         )
-        doubts.append((gap < VISIBLE_GAP and not has_errors, text))
+        doubts.append((gap < THRESHOLDS.visible_gap and not has_errors, text))
     if n_empty:
         are = "is" if n_empty == 1 else "are"
         doubts.append((False, f"{n_empty} of the {K} clusters {are} all but empty: try {K - n_empty} clusters"))
@@ -92,13 +119,13 @@ def _nothing_to_tell_apart(answers: Answers) -> str:
     remedy = "check how the labels were given, or ask about items of which some differ"
     return (
         f"the answers do not tell two clusters apart ({100 * answers.share_yes:.0f} % of them are yes); "
-        f"{COLLECT if answers.share_answered < MOST else remedy}"
+        f"{COLLECT if answers.share_answered < THRESHOLDS.nearly_all_answered else remedy}"
     )
 
 
 def _remedy(n_clusters: int, answers: Answers) -> str:
     """What can be done in this study about windows that show too little."""
-    if answers.share_answered < MOST:
+    if answers.share_answered < THRESHOLDS.nearly_all_answered:
         remedy = COLLECT
     elif answers.plan.asked.all():  # there is no pair left to ask
         remedy = "ask other people the same pairs (a column worker tells them apart)"
@@ -125,7 +152,7 @@ def suggested_n_clusters(model: BeQuec) -> int:
     drops = (values[1:-1] + floor) / (values[2:] + floor)  # after the 2nd, 3rd, … value
     best = int(drops.argmax()) + 2
     at_K = float((values[K - 1] + floor) / (values[K] + floor))
-    return best if drops.max() > max(CLEAR_GAP, 1.5 * at_K) else K
+    return best if drops.max() > max(THRESHOLDS.reliable_gap, THRESHOLDS.suggestion_factor * at_K) else K
 
 
 def explained_share(model: BeQuec, answers: Answers) -> float:

@@ -60,8 +60,8 @@ _TABLES = (
         "6",
         "Dogs with more wrong answers: accuracy in %, NMI and the error rate that was reached",
         "Whole pairs are flipped. The published experiment flips only one triangle of the matrix, and BeQuec and its "
-        "rivals read different ones, so that they do not see the same share of errors: --as-published repeats that. "
-        "Algorithm 1 does not lead here; at 20 % its refinements do.",
+        "rivals read different ones, so that they do not see the same share of errors; the table as published "
+        "repeats that. Algorithm 1 does not lead here; at 20 % its refinements do.",
         "Only entries below the diagonal are flipped. BeQuec reads the blocks below it; its rivals read those above, "
         "where between groups only people's own errors are left, and so they do better than with whole pairs; "
         "Convex-Opt takes a yes from either. The printed ranking does not come out in this way, either.",

@@ -30,7 +30,7 @@ L = 10
 class DataSetsTable(Table):
     """Table VII: how large the networks are."""
 
-    heeds = frozenset[str]()
+    options_used = frozenset[str]()
 
     def cells(self, options: Options) -> list[Cell]:
         del options

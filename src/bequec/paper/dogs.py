@@ -54,7 +54,7 @@ class DogsTable(Table):
 class ErringDogsTable(Table):
     """Table VI: further answers made wrong, up to a rate."""
 
-    heeds = frozenset({"methods", "as_published"})
+    options_used = frozenset({"methods", "as_published"})
 
     def cells(self, options: Options) -> list[Cell]:
         titles = chosen_titles(options.methods, (*OURS, *MIXED, *HARD, "convex"))

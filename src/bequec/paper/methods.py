@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bequec.baselines import AS_PUBLISHED, BASELINES, ON_PLANTED
-from bequec.evaluate.compare import METHODS
+from bequec.evaluate.methods import METHODS
 
 
 class Method(NamedTuple):

@@ -122,7 +122,7 @@ def duration(seconds: float) -> str:
 
 
 def csv_text(records: Sequence[Record]) -> str:
-    """All records, one a line."""
+    """All records, one per line."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(Record._fields)

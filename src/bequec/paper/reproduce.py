@@ -40,7 +40,7 @@ def reproduce(
         Where finished trials are kept, and results written.
     options : Options, optional
     n_trials : int, optional
-        Trials a cell; 20 by default.
+        Trials per cell; 20 by default.
     seed : int
         The first trial's seed; each further trial has the next.
     progress : callable, optional
@@ -75,10 +75,10 @@ def wrong_choice(what: str, options: Options, n_trials: int | None) -> str:
     tables = [table for name, table in TABLES.items() if what in (name, "all")]
     if wrong := unknown_methods(options.methods or (), [key for table in tables for key in table.only_here]):
         return wrong
-    heeded = frozenset[str]().union(*(table.heeds for table in tables))
-    given = options.given | ({"trials"} if n_trials is not None else set())
-    heeded |= set() if what in FIGURES else {"trials"}
-    ignored = [f"--{name.replace('_', '-')}" for name in sorted(given - heeded)]
+    used = frozenset[str]().union(*(table.options_used for table in tables))
+    given = options.given | ({"n_trials"} if n_trials is not None else set())
+    used |= set() if what in FIGURES else {"n_trials"}
+    ignored = [f"{name}=" for name in sorted(given - used)]
     return f"{', '.join(ignored)} changes nothing in {what}; leave it out" if ignored else ""
 
 
@@ -92,7 +92,7 @@ def _write(folder: Path, name: str, records: list[Record], trials: Trials, optio
     # The page holds every trial that was ever finished here, also those of other sizes and methods.
     sections, is_complete = [], True
     for table in TABLES.values():
-        for as_published in (False, True) if "as_published" in table.heeds else (False,):
+        for as_published in (False, True) if "as_published" in table.options_used else (False,):
             everything = collect(table, Options(as_published=as_published), trials)
             measured = with_a_trial(everything)
             if measured:

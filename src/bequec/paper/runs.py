@@ -24,7 +24,7 @@ class Trials:
             try:
                 text = self.path.read_text(encoding="utf-8")
             except UnicodeDecodeError as reason:
-                raise BequecError(f"{self.path} is not text ({reason}); delete it, or use another --out") from reason
+                raise BequecError(f"{self.path} is not text ({reason}); delete it, or use another folder") from reason
             whole = text[: text.rfind("\n") + 1]
             if whole != text:  # a run was stopped while it wrote its last line
                 write_text(self.path, whole)
@@ -102,7 +102,7 @@ def _read(line: str, where: str) -> dict[str, Any]:
         trial = json.loads(line)
         _key(trial), trial["values"].items()
     except (ValueError, TypeError, KeyError, AttributeError) as reason:
-        raise BequecError(f"{where} is not a finished trial; delete that line, or use another --out") from reason
+        raise BequecError(f"{where} is not a finished trial; delete that line, or use another folder") from reason
     return dict(trial)
 
 

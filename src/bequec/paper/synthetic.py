@@ -27,7 +27,7 @@ COMPARED = (
 class SeparabilityTable(Table):
     """Table I: the value of G(ε, ν)."""
 
-    heeds = frozenset[str]()
+    options_used = frozenset[str]()
 
     def cells(self, options: Options) -> list[Cell]:
         del options
@@ -50,7 +50,7 @@ class SeparabilityTable(Table):
 class SubspaceTable(Table):
     """Table II: how far the estimated range is from the true one, in the ideal and the binary case."""
 
-    heeds = frozenset({"sizes"})
+    options_used = frozenset({"sizes"})
 
     def cells(self, options: Options) -> list[Cell]:
         columns = ("Ideal case", "Binary observations", "Binary observations, subspace")
@@ -73,7 +73,7 @@ class SubspaceTable(Table):
 class MembershipTable(Table):
     """Tables III, IV and X to XII: errors of the memberships for one ν and η."""
 
-    heeds = frozenset({"sizes", "methods"})
+    options_used = frozenset({"sizes", "methods"})
     concentration: tuple[float, ...] = (0.2,) * K
     between: float = 0.1
 

@@ -36,7 +36,7 @@ class Options:
 class Table(ABC):
     """A table: which cells it has, how one is measured, and what the paper prints."""
 
-    heeds: ClassVar[frozenset[str]] = frozenset({"methods"})  # the options that change it
+    options_used: ClassVar[frozenset[str]] = frozenset({"methods"})  # the options that change it
     only_here: ClassVar[Mapping[str, str]] = {}  # methods that no other table has, with their titles
 
     name: str
@@ -61,7 +61,7 @@ class Table(ABC):
 
     def is_as_published(self, options: Options) -> bool:
         """Whether the published slips were chosen, and this table has some."""
-        return options.as_published and "as_published" in self.heeds
+        return options.as_published and "as_published" in self.options_used
 
     def is_random(self, cell: Cell) -> bool:
         """Whether trials of a cell may differ, so that one alone says nothing about noise."""

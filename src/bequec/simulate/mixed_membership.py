@@ -19,7 +19,7 @@ from bequec.plan.query_plan import QueryPlan
 Seed = int | np.random.Generator | None
 
 DENSE_ABOVE = 0.1  # edges more probable than this are drawn pair by pair
-ROWS_AT_ONCE = 2_000_000
+PAIRS_AT_ONCE = 2_000_000  # 16 MB of probabilities
 
 
 class Planted(NamedTuple):
@@ -159,7 +159,7 @@ def _draw_block(
     left: FloatArray, right: FloatArray, B: FloatArray, is_loop: bool, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Yes pairs of a block, pair by pair; of a diagonal block only those above the diagonal."""
-    step = max(1, ROWS_AT_ONCE // max(1, len(right)))
+    step = max(1, PAIRS_AT_ONCE // max(1, len(right)))
     rows, columns = [], []
     for begin in range(0, len(left), step):
         probability = left[begin : begin + step] @ B @ right.T

@@ -3,7 +3,6 @@
 ``study.json`` says how many clusters the study looks for, and which questions went out on sheets.
 """
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -12,26 +11,25 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bequec.ask.answers import Answers
-from bequec.ask.handed_in import named_in_errors, read_handed_in
-from bequec.ask.records import AnswerRecords
+from bequec.ask.handed_in import read_handed_in
+from bequec.ask.records import merge
 from bequec.ask.sheets import last_sheet_in, unanswered_questions, write_sheets
-from bequec.ask.tables import answers_from_table
+from bequec.ask.store.answer_store import AnswerRecord, AnswerStore
+from bequec.ask.store.parquet import ParquetRecord
+from bequec.ask.tables import count_answers
 from bequec.core.errors import StudyError
 from bequec.core.files import only_writer, read_json, whole_file, write_json
 from bequec.core.tables import read_table
 from bequec.plan.extension import is_extension
 from bequec.plan.query_plan import QueryPlan
-from bequec.study.item_columns import column_by_name
+from bequec.study.item_columns import column_by_node
 
 if TYPE_CHECKING:
     from bequec.learn.bequec import BeQuec
 
 FORMAT, VERSION = "bequec study", 1
-RULES = b"bequec"  # where answers.parquet keeps how its rows are to be read
 
 
 class Added(NamedTuple):
@@ -59,6 +57,7 @@ class Study:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
+        self.store: AnswerStore = ParquetRecord(self.path("answers.parquet"))
 
     def __repr__(self) -> str:
         return f"Study({str(self.folder)!r})"
@@ -75,7 +74,7 @@ class Study:
     ) -> Self:
         """Start a study; an existing one is kept unless ``overwrite``, and never lost once it has answers."""
         study = cls(folder)
-        if study.path("answers.parquet").exists():
+        if study.has_answers():
             raise StudyError(f"{folder} already holds answers to another plan; choose another folder (--study)")
         if study.path("study.json").exists() and not overwrite:
             raise StudyError(f"{folder} is already a study; choose another folder (--study), or say --overwrite")
@@ -148,7 +147,7 @@ class Study:
                     f"this plan does not extend that of {self.folder}: items, groups and earlier questions must stay; "
                     "extend the study's own plan (extend_plan), or start another study"
                 )
-            if self.has_answers() and self._answers_table()[1]["unlisted"] == "no":
+            if self.has_answers() and self._record().unlisted == "no":
                 raise StudyError(
                     f"{self.folder} holds a graph, whose edges outside the plan were dropped: new blocks would be read "
                     "as if they had none; plan anew with a larger budget (--study) and ask the graph again"
@@ -166,8 +165,8 @@ class Study:
         """The items' image files, where items are images."""
         if "image" not in self.items:
             return None
-        path_of = column_by_name(self.items, "image", self.plan, self.path("items.csv"))
-        return [self.folder / path_of[str(self.plan.name(node))] for node in range(self.plan.n_nodes)]
+        images = column_by_node(self.items, "image", self.plan, self.path("items.csv"))
+        return [self.folder / image for image in images]
 
     # --- sheets ------------------------------------------------------------------------------------------
 
@@ -207,23 +206,21 @@ class Study:
     def _last_sheet(self) -> int:
         """The largest number of a sheet that was dealt, lies in the study or came back."""
         told = [int(self.settings.get("last_sheet", 0)), last_sheet_in(self.path("sheets"))]
-        table = self._answers_table()[0] if self.has_answers() else pd.DataFrame()
-        if "sheet" in table:
-            numbers = pd.to_numeric(table["sheet"], errors="coerce").dropna()
-            told += [int(number) for number in numbers.nlargest(1)]
+        if self.has_answers():
+            told.append(self._record().table.largest_sheet())
         return max(told)
 
     # --- answers -----------------------------------------------------------------------------------------
 
     def has_answers(self) -> bool:
         """Whether any answer came in yet."""
-        return self.path("answers.parquet").exists()
+        return self.store.has_answers()
 
     def answers(self, *, unsure: Literal["unanswered", "half"] | None = None) -> Answers:
         """All answers so far; "unsure" means what it meant when the study was last learned, unless said here."""
-        table, rules = self._answers_table()
+        record = self._record()
         unsure = unsure or self.settings.get("unsure", "unanswered")
-        return answers_from_table(table, self.plan, unlisted=rules["unlisted"], unsure=unsure)
+        return count_answers(record.table, self.plan, unlisted=record.unlisted, unsure=unsure)
 
     def add_answers(
         self,
@@ -242,46 +239,39 @@ class Study:
         are read and added.
         """
         with only_writer(self.folder):
-            earlier, rules = self._answers_table() if self.has_answers() else (None, {"unlisted": unlisted})
-            if rules["unlisted"] != unlisted:
+            earlier = self._record() if self.has_answers() else None
+            if earlier is not None and earlier.unlisted != unlisted:
                 raise StudyError(
-                    f"{self.folder} holds {'a graph' if rules['unlisted'] == 'no' else 'answers to questions'}; "
+                    f"{self.folder} holds {'a graph' if earlier.unlisted == 'no' else 'answers to questions'}; "
                     "a graph and answers to questions cannot be mixed, start another study for one of them"
                 )
-            records, added = AnswerRecords(earlier, replace=replace), []
             show = callback or (lambda *_: None)
-            for one in read_handed_in(sources, self.plan, unlisted=unlisted, outside=outside, callback=show):
-                with named_in_errors(one.source):
-                    n_new, n_changed = records.add(one.rows) if len(one.rows) else (0, 0)
-                n_known = len(one.rows) - n_new - n_changed
-                added.append(Added(one.source, n_new, one.n_empty, n_known, one.n_dropped, n_changed))
-                show("adding answers", len(added), len(sources))
-            if any(one.n_added + one.n_changed for one in added):
-                everything = records.table()
-                # Read it as it will be read later, before it takes the place of what is there.
-                answers_from_table(everything, self.plan, unlisted=unlisted)
-                self._write_answers(everything, {"unlisted": unlisted})
-        return added
+            handed = read_handed_in(sources, self.plan, unlisted=unlisted, outside=outside, callback=show)
+            table, is_added, is_changed = merge(
+                None if earlier is None else earlier.table,
+                handed.table,
+                self.plan,
+                file_of_row=handed.file_of_row,
+                files=sources,
+                replace=replace,
+            )
+            if is_added.any() or is_changed.any():
+                self.store.write(AnswerRecord(table, unlisted), self.plan)
+        n_rows, n_added, n_changed = (
+            np.bincount(handed.file_of_row[rows], minlength=len(sources)).tolist()
+            for rows in (slice(None), is_added, is_changed)
+        )
+        n_known = [rows - new - other for rows, new, other in zip(n_rows, n_added, n_changed, strict=True)]
+        counts = n_added, handed.n_empty.tolist(), n_known, handed.n_dropped.tolist(), n_changed
+        return [Added(Path(source), *one) for source, *one in zip(sources, *counts, strict=True)]
 
-    def _answers_table(self) -> tuple[pd.DataFrame, dict[str, Any]]:
-        path = self.path("answers.parquet")
-        if not path.exists():
+    def _record(self) -> AnswerRecord:
+        if not self.has_answers():
             raise StudyError(
                 f"{self.folder} has no answers yet; collect some with `{self.ask_command}`"
                 + (f", then `bequec ask {self.folder} --answers FILE`" if not self.dealt_until else "")
             )
-        try:
-            stored = pq.read_table(path)
-            rules = json.loads(stored.schema.metadata[RULES])
-        except (pa.ArrowInvalid, KeyError, TypeError) as reason:
-            raise StudyError(f"{path} was not written by bequec ({reason}); restore it from a copy") from reason
-        return stored.to_pandas(), rules
-
-    def _write_answers(self, table: pd.DataFrame, rules: dict[str, Any]) -> None:
-        stored = pa.Table.from_pandas(table, preserve_index=False)
-        stored = stored.replace_schema_metadata({**(stored.schema.metadata or {}), RULES: json.dumps(rules)})
-        with whole_file(self.path("answers.parquet")) as temporary:
-            pq.write_table(stored, temporary)
+        return self.store.read(self.plan)
 
     # --- model -------------------------------------------------------------------------------------------
 
@@ -295,4 +285,4 @@ class Study:
 
     def model_is_older_than_answers(self) -> bool:
         """Whether answers came in after the model was learned."""
-        return self.path("model.npz").stat().st_mtime < self.path("answers.parquet").stat().st_mtime
+        return self.path("model.npz").stat().st_mtime < self.store.changed_at()

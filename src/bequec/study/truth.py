@@ -19,8 +19,8 @@ def read_truth(path: Path, plan: "QueryPlan") -> "npt.NDArray[Any]":
     """One label per node ("" where unknown), or one row of memberships per node (NaN where unknown)."""
     import numpy as np
 
-    from bequec.ask.columns import node_indices
     from bequec.core.tables import read_table
+    from bequec.plan.node_names import nodes_named
 
     table = read_table(path)
     others = [column for column in table.columns if column != "name"]
@@ -34,7 +34,13 @@ def read_truth(path: Path, plan: "QueryPlan") -> "npt.NDArray[Any]":
     table = table[known]
     if len(table) < 2:
         raise StudyError(f"{path} labels {len(table)} items; label at least 2 to have a score")
-    nodes = node_indices(table["name"], plan)
+    nodes = nodes_named(table["name"], plan.names, plan.n_nodes)
+    if (nodes < 0).any():
+        unknown = table["name"][nodes < 0]
+        raise StudyError(
+            f"{path}, row {unknown.index[0] + 1}: unknown item {unknown.iloc[0]!r} ({len(unknown)} unknown in all); "
+            "name items as the plan does"
+        )
     if len(np.unique(nodes)) != len(nodes):
         raise StudyError(f"{path} labels an item twice; label each at most once")
     if len(nodes) < plan.n_nodes:

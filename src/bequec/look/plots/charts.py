@@ -5,10 +5,9 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from bequec.core.arrays import FloatArray
-from bequec.look.plots.style import COLOURS, INK, colour, label, new_figure
+from bequec.look.plots.style import COLOURS, GREY, INK, colour, label, new_figure
 
-MOST_ROWS = 400
-GREY = "#8a8f98"
+MOST_ROWS = 400  # of the heat map: more are finer than a pixel
 
 
 def plot_singular_values(singular_values: FloatArray, n_clusters: int) -> Figure:
@@ -23,7 +22,7 @@ def plot_singular_values(singular_values: FloatArray, n_clusters: int) -> Figure
 
 
 def plot_heat_map(memberships: FloatArray) -> Figure:
-    """Nodes (rows, sorted by cluster and purity) by clusters (columns); large graphs are averaged row by row."""
+    """Nodes (rows, sorted by cluster and purity) by clusters (columns); of large graphs a row is a mean of several."""
     figure, axes = new_figure(4.6, 4.2)
     order = np.lexsort((-memberships.max(axis=1), memberships.argmax(axis=1)))
     rows = memberships[order]

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from bequec.core.arrays import FloatArray
 from bequec.look.plots.style import INK, colour, label, new_figure
 
-MOST_POINTS = 3000
+MOST_POINTS = 3000  # more only hide each other, and make the picture's file large
 
 
 def plot_simplex(memberships: FloatArray, names: list[str] | None = None) -> Figure:

@@ -21,6 +21,7 @@ COLOURS = (
 
 # In a report the page's text colour takes the place of this one, so that pictures fit a light and a dark page.
 INK = "#12340a"
+GREY = "#8a8f98"  # what stands behind: noise, other methods
 FORMATS = ("svg", "png", "pdf")
 
 
@@ -58,15 +59,14 @@ def check_picture(path: str | os.PathLike[str]) -> str:
 def save_picture(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write SVG, PNG or PDF, by the file's ending, whole or not at all."""
     kind = check_picture(path)
-    with whole_file(path) as temporary, mpl.rc_context(_SVG):
-        figure.savefig(temporary, format=kind, dpi=160, metadata=_no_date(kind))
+    with whole_file(path) as temporary:
+        _draw(figure, temporary, kind, dpi=160)
 
 
 def inline_svg(figure: Figure, name: str) -> str:
     """The picture as SVG text for a web page; its ink is the page's text colour, its ids begin with ``name``."""
     buffer = io.StringIO()
-    with mpl.rc_context(_SVG):
-        figure.savefig(buffer, format="svg", transparent=True, metadata=_no_date("svg"))
+    _draw(figure, buffer, "svg", transparent=True)
     text = buffer.getvalue()
     text = text[text.index("<svg") :].replace(INK, "currentColor")
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text)
@@ -74,7 +74,10 @@ def inline_svg(figure: Figure, name: str) -> str:
 
 # Text stays text, and ids do not change from run to run.
 _SVG: Any = {"svg.fonttype": "none", "svg.hashsalt": "bequec", "font.family": "sans-serif"}
+_NO_DATE: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
-def _no_date(kind: str) -> dict[str, None] | None:
-    return {"Date": None} if kind == "svg" else None
+def _draw(figure: Figure, target: Path | io.StringIO, kind: str, **options: Any) -> None:
+    with mpl.rc_context(_SVG):
+        figure.savefig(target, format=kind, metadata=_NO_DATE.get(kind), **options)
+    figure.set_layout_engine("none")  # drawn again, for a file and a page, nothing moves by a fraction

@@ -16,9 +16,12 @@ from bequec.plan.query_plan import QueryPlan
 
 Images = Sequence[str | os.PathLike[str]] | None
 
-N_SHOWN = 8
-PURE = 0.95  # nobody purer is called mixed
-FAR_WORSE, NOTICEABLE = 4.0, 0.01  # in usual deviations, and in log probability per answer
+N_SHOWN = 8  # items of each kind
+MOST_MIXED = 0.95  # an item with a larger membership is not called mixed
+IN_DOUBT = 1.645  # standard errors between the two largest memberships: surer than 95 % beyond
+# An item is unexplained if its answers are less probable than usual by both.
+UNEXPLAINED_DEVIATIONS = 4.0  # robust standard deviations of all items
+UNEXPLAINED_LOG_PROBABILITY = 0.01  # per answer
 
 
 class Item(NamedTuple):
@@ -49,7 +52,7 @@ def describe_clusters(model: BeQuec, plan: QueryPlan, images: Images) -> list[Cl
     for k in range(model.n_clusters):
         members = np.flatnonzero(model.labels_ == k)
         by_purity = members[np.argsort(-model.memberships_[members, k], kind="stable")]
-        mixed = [node for node in by_purity[N_SHOWN:][::-1] if model.memberships_[node, k] < PURE][:N_SHOWN]
+        mixed = [node for node in by_purity[N_SHOWN:][::-1] if model.memberships_[node, k] < MOST_MIXED][:N_SHOWN]
         clusters.append(
             Cluster(
                 number=k + 1,
@@ -77,12 +80,12 @@ def _parts(membership: FloatArray) -> list[tuple[int, int, str]]:
 
 
 def items_in_doubt(model: BeQuec, plan: QueryPlan, images: Images) -> list[Item]:
-    """The items whose two largest memberships differ least for their error bars, if by less than 1.645 of them."""
+    """The items whose two largest memberships differ least, measured in their standard errors."""
     order = np.argsort(-model.memberships_, axis=1)[:, :2]
     rows = np.arange(len(order))[:, None]
     largest, spread = model.memberships_[rows, order], model.memberships_std_[rows, order]
     lead = (largest[:, 0] - largest[:, 1]) / np.maximum(np.linalg.norm(spread, axis=1), 1e-12)
-    doubtful = [node for node in np.argsort(lead, kind="stable")[:N_SHOWN] if lead[node] < 1.645]
+    doubtful = [node for node in np.argsort(lead, kind="stable")[:N_SHOWN] if lead[node] < IN_DOUBT]
     return [show_item(model, plan, images, int(node)) for node in doubtful]
 
 
@@ -91,5 +94,13 @@ def unexplained_items(model: BeQuec, answers: Answers, images: Images) -> list[I
     per_answer = model.log_predictive_per_node_ / np.maximum(answers.answers_per_node, 1.0)
     shortfall = np.median(per_answer) - per_answer
     usual = 1.4826 * np.median(np.abs(shortfall))  # the standard deviation, unmoved by a few odd items
-    odd = [node for node in np.argsort(-shortfall, kind="stable")[:N_SHOWN] if shortfall[node] > FAR_WORSE * usual]
-    return [show_item(model, answers.plan, images, int(node)) for node in odd if shortfall[node] > NOTICEABLE]
+    odd = [
+        node
+        for node in np.argsort(-shortfall, kind="stable")[:N_SHOWN]
+        if shortfall[node] > UNEXPLAINED_DEVIATIONS * usual
+    ]
+    return [
+        show_item(model, answers.plan, images, int(node))
+        for node in odd
+        if shortfall[node] > UNEXPLAINED_LOG_PROBABILITY
+    ]

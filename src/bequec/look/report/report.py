@@ -4,18 +4,17 @@ import os
 from collections.abc import Mapping, Sequence
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.figure import Figure
 
 from bequec import __version__
 from bequec.ask.answers import Answers
 from bequec.core.files import write_text
 from bequec.learn.bequec import BeQuec
 from bequec.learn.inputs import as_answers
-from bequec.look.plots.charts import plot_heat_map, plot_interactions, plot_singular_values
-from bequec.look.plots.mask import plot_mask
-from bequec.look.plots.simplex import plot_simplex
+from bequec.look.plots.result import plot_result
 from bequec.look.plots.style import inline_svg
 from bequec.look.report.clusters import describe_clusters, items_in_doubt, unexplained_items
-from bequec.look.verdict import judge
+from bequec.look.verdict import Verdict, judge
 
 
 def write_report(
@@ -26,7 +25,7 @@ def write_report(
     title: str = "bequec report",
     images: Sequence[str | os.PathLike[str]] | None = None,
     scores: Mapping[str, float] | None = None,
-) -> None:
+) -> Verdict:
     """Write the report of a fitted model: what was asked, what was learned, how far to trust it.
 
     Parameters
@@ -36,12 +35,34 @@ def write_report(
     answers : the Answers, or the graph, that it was fitted to
     title : str
     images : sequence of image files, optional
-        One a node, for thumbnails.
+        One per node, for thumbnails.
     scores : mapping, optional
         Scores against a known truth, by name.
+
+    Returns
+    -------
+    Verdict
+        The verdict that the report opens with.
     """
     answers = as_answers(answers)
     verdict = judge(model, answers)
+    pictures = plot_result(model, answers)
+    write_page(path, model, answers, verdict, pictures, title=title, images=images, scores=scores)
+    return verdict
+
+
+def write_page(
+    path: str | os.PathLike[str],
+    model: BeQuec,
+    answers: Answers,
+    verdict: Verdict,
+    pictures: Mapping[str, Figure],
+    *,
+    title: str,
+    images: Sequence[str | os.PathLike[str]] | None = None,
+    scores: Mapping[str, float] | None = None,
+) -> None:
+    """Write the report of what was judged and drawn before; ``pictures`` are those of ``plot_result``."""
     has_errors = hasattr(model, "memberships_std_")
     environment = Environment(
         loader=PackageLoader("bequec.look.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -60,14 +81,6 @@ def write_report(
         n_mixed=int((model.memberships_.max(axis=1) < 0.6).sum()),
         n_unanswered=int((answers.answers_per_node == 0).sum()),
         has_images=images is not None,
-        pictures={
-            "mask": inline_svg(plot_mask(answers.plan, answers), "mask"),
-            "simplex": inline_svg(plot_simplex(model.memberships_), "simplex"),
-            "heat_map": inline_svg(plot_heat_map(model.memberships_), "heat_map"),
-            "singular_values": inline_svg(
-                plot_singular_values(model.singular_values_, model.n_clusters), "singular_values"
-            ),
-            "interactions": inline_svg(plot_interactions(model.interactions_), "interactions"),
-        },
+        pictures={name: inline_svg(picture, name) for name, picture in pictures.items()},
     )
     write_text(path, page)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bequec import Answers, BeQuec, PlanError, plan_queries
-from bequec.advise.preview import Expectation, Guess, expected_accuracies, preview, thinned
+from bequec.advise.preview import AnswerModel, Expectation, expected_accuracies, preview, thinned
 from bequec.evaluate.scores import accuracy
 from bequec.simulate import simulate_people
 
@@ -10,8 +10,8 @@ from bequec.simulate import simulate_people
 def test_expected_accuracy_agrees_with_real_runs_of_simulated_people():
     """A hard case, so that there is something to be wrong about: within two standard errors of the difference."""
     plan = plan_queries(160, 3, n_groups=5, random_state=0)
-    guess = Guess(false_no=0.35, false_yes=0.22, confusion=0.22)
-    expected = Expectation("", plan.n_pairs, 0.0, expected_accuracies(plan, 3, guess, n_runs=12, random_state=1))
+    answer_model = AnswerModel(false_no=0.35, false_yes=0.22, confusion=0.22)
+    expected = Expectation("", plan.n_pairs, 0.0, expected_accuracies(plan, 3, answer_model, n_runs=12, random_state=1))
     real = []
     for seed in range(12):
         labels = np.random.default_rng(100 + seed).integers(0, 3, plan.n_nodes)
@@ -27,9 +27,9 @@ def test_a_larger_budget_is_expected_to_buy_more():
     calls: list[tuple[str, int, int]] = []
     by_budget, by_pattern = preview(
         {"n_nodes": 150, "n_clusters": 3, "budget": 2500, "random_state": 0},
-        Guess(false_no=0.3, false_yes=0.15, confusion=0.15),
+        AnswerModel(false_no=0.3, false_yes=0.15, confusion=0.15),
         n_runs=2,
-        callback=lambda what, done, total: calls.append((what, done, total)),
+        progress=lambda what, done, total: calls.append((what, done, total)),
     )
     assert [one.name for one in by_budget] == ["0.5 × budget", "1 × budget", "2 × budget"]
     assert by_budget[0].n_pairs < by_budget[1].n_pairs <= 2500 < by_budget[2].n_pairs <= 5000
@@ -63,20 +63,22 @@ def test_large_plans_are_thinned_with_the_same_blocks():
 def test_several_answers_a_pair_help():
     plan = plan_queries(120, 3, n_groups=5, random_state=0)
     hard = {"false_no": 0.5, "false_yes": 0.3, "confusion": 0.3}
-    one, three = (np.mean(expected_accuracies(plan, 3, Guess(**hard, answers_per_pair=n), n_runs=4)) for n in (1, 3))
+    one, three = (
+        np.mean(expected_accuracies(plan, 3, AnswerModel(**hard, answers_per_pair=n), n_runs=4)) for n in (1, 3)
+    )
     assert three > one + 0.05
 
 
-def test_guesses_are_what_they_say(rng):
-    guess = Guess(balance=4.0, confusion=0.3)
-    shares = guess.shares(3)
+def test_drawn_memberships_and_answers_follow_the_model(rng):
+    answer_model = AnswerModel(balance=4.0, confusion=0.3)
+    shares = answer_model.shares(3)
     assert shares[2] / shares[0] == pytest.approx(4)
-    assert guess.interactions(3)[0, 1] == 0.3
-    assert guess.interactions(3)[0, 2] == 0.04
-    pure = guess.memberships(5000, 3, rng)
+    assert answer_model.interactions(3)[0, 1] == 0.3
+    assert answer_model.interactions(3)[0, 2] == 0.04
+    pure = answer_model.memberships(5000, 3, rng)
     assert set(np.unique(pure)) == {0.0, 1.0}
     assert pure.mean(axis=0) == pytest.approx(shares, abs=0.03)
-    mixed = Guess(mixing=1.0).memberships(5000, 3, rng)
+    mixed = AnswerModel(mixing=1.0).memberships(5000, 3, rng)
     assert mixed.max(axis=1).mean() < 0.75
 
 
@@ -89,6 +91,6 @@ def test_guesses_are_what_they_say(rng):
         ({"answers_per_pair": 0}, "answers_per_pair=0 must be at least 1"),
     ],
 )
-def test_impossible_guesses_are_refused(arguments, message):
+def test_impossible_answer_models_are_refused(arguments, message):
     with pytest.raises(PlanError, match=message):
-        Guess(**arguments)
+        AnswerModel(**arguments)
