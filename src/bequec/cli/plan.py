@@ -120,7 +120,7 @@ def _preview(arguments: dict[str, Any], expected: PreviewOptions, study: Path, s
     """Simulate what accuracy to expect; no study is started."""
     from bequec.cli.plan_said import say_preview
 
-    say_preview(arguments, expected.guess(), expected.learner, study, shown)
+    say_preview(arguments, expected.answer_model(), expected.learner, study, shown)
 
 
 def _start(

@@ -128,7 +128,7 @@ class PreviewOptions:
         """The refinement of the simulated studies."""
         return None if self.refine == "none" else self.refine or "subspace"
 
-    def guess(self) -> "AnswerModel":
+    def answer_model(self) -> "AnswerModel":
         """What answers to expect; what is not said is typical."""
         from bequec.advise.preview import AnswerModel
 

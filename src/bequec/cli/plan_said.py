@@ -36,7 +36,7 @@ def say_mask(plan: "QueryPlan", prices: "Prices | None") -> None:
 
     say(draw_mask(plan, prices=_per_pair(prices)))
     if prices is not None:
-        say("darker: dearer, ×: cannot be asked")
+        say("darker: more expensive, ×: cannot be asked")
 
 
 def say_costs(plan: "QueryPlan", budget: "Budget | None", prices: "Prices | None", paid: BudgetOptions) -> None:
@@ -117,14 +117,14 @@ def say_tree(plan: "QueryPlan", n_clusters: int) -> None:
 
 
 def say_preview(
-    arguments: dict[str, Any], guess: "AnswerModel", refine: str | None, folder: Path, shown: Shown
+    arguments: dict[str, Any], model: "AnswerModel", refine: str | None, folder: Path, shown: Shown
 ) -> None:
     """Simulate, and show what the budget buys."""
     from bequec.advise.preview import preview
 
     seed = arguments["random_state"]
     with progress_bar() as show:
-        by_budget, by_pattern = preview(arguments, guess, refine=refine, random_state=seed, progress=show)
+        by_budget, by_pattern = preview(arguments, model, refine=refine, random_state=seed, progress=show)
     if shown.pictures is not None:
         from bequec.look.plots import plot_budget_accuracy, save_picture
 
@@ -134,7 +134,7 @@ def say_preview(
         say_json({"budget": [_told(one) for one in by_budget], "pattern": [_told(one) for one in by_pattern]})
     else:
         _say_expectations(by_budget, by_pattern)
-        _say_what_was_simulated(arguments["n_nodes"], guess)
+        _say_what_was_simulated(arguments["n_nodes"], model)
 
 
 def _say_expectations(by_budget: "list[Expectation]", by_pattern: "list[Expectation]") -> None:
@@ -151,7 +151,7 @@ def _say_expectations(by_budget: "list[Expectation]", by_pattern: "list[Expectat
             say(in_options(f"{one.name}: {one.why_not}"))
 
 
-def _say_what_was_simulated(n_nodes: int, guess: "AnswerModel") -> None:
+def _say_what_was_simulated(n_nodes: int, model: "AnswerModel") -> None:
     from bequec.advise.preview import MOST_NODES_SIMULATED
 
     if n_nodes > MOST_NODES_SIMULATED:
@@ -160,8 +160,8 @@ def _say_what_was_simulated(n_nodes: int, guess: "AnswerModel") -> None:
             "each item has fewer answers there than in the real study, so these figures are cautious"
         )
     say(
-        f"simulated people call {100 * guess.false_no:g} % of the same different, {100 * guess.false_yes:g} % of "
-        f"the different the same ({100 * guess.confusion:g} % between the two most alike clusters)"
+        f"simulated people call {100 * model.false_no:g} % of the same different, {100 * model.false_yes:g} % of "
+        f"the different the same ({100 * model.confusion:g} % between the two most alike clusters)"
     )
 
 

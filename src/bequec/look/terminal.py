@@ -18,8 +18,8 @@ def draw_mask(
 ) -> str:
     """The mask as text: two characters per block; beyond ``most`` groups, several groups share a character.
 
-    Darker means more pairs asked, or, with answers, answered; with prices, darker means dearer, and × marks what
-    cannot be asked.
+    Darker means more pairs asked, or, with answers, answered; with prices, more expensive, and × marks what cannot be
+    asked.
     """
     done = asked_share_of_blocks(plan) * block_progress(plan, answers)
     part = done if prices is None else _relative_prices(plan, prices)

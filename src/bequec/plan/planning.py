@@ -78,7 +78,7 @@ def plan_queries(
         leaves over is spent on the further blocks that help most.
     also : sequence of blocks, optional
         Further blocks to ask, as pairs of group indices or group names, also where ``cost`` forbids them:
-        such a block then counts as much per pair as the dearest other one.
+        such a block then counts as much per pair as the most expensive other one.
     unaskable : sequence of pairs of names, optional
         Pairs that cannot be asked although their block is; they stay unanswered.
     random_state : int, Generator or None

@@ -21,7 +21,7 @@ MOST_NAMED_GROUPS = 32
 def plot_mask(plan: QueryPlan, answers: Answers | None = None, prices: FloatArray | None = None) -> Figure:
     """The blocks with asked pairs, drawn to the groups' sizes: darker where more pairs are asked, or answered.
 
-    With prices, every block is as dark as it is dear, the asked ones have a frame, and what cannot be asked is
+    With prices, every block is as dark as it is expensive, the asked ones have a frame, and what cannot be asked is
     hatched.
     """
     if prices is not None:

@@ -58,13 +58,13 @@ class Prices:
         return np.isfinite(self.per_pair)
 
     def with_opened(self, blocks: Iterable[Block]) -> "Prices":
-        """With forbidden blocks opened: nobody said what they cost, so as much as the dearest other block."""
+        """With forbidden blocks opened: nobody said what they cost, so as much as the most expensive other block."""
         finite = self.per_pair[self.allowed]
-        dearest = float(finite.max()) if len(finite) else 1.0
+        highest = float(finite.max()) if len(finite) else 1.0
         opened = self.per_pair.copy()
         for l, m in blocks:
             if np.isinf(opened[l, m]):
-                opened[l, m] = opened[m, l] = dearest
+                opened[l, m] = opened[m, l] = highest
         return Prices(opened)
 
     def of(self, blocks: IntArray, n_pairs: IntArray | FloatArray) -> float:
@@ -77,7 +77,7 @@ class Prices:
 def plan_cost(plan: QueryPlan, cost: Any = None) -> float:
     """What a plan costs, in ordinary pairs: the price per pair times the number of pairs, over the asked blocks.
 
-    A forbidden block that is asked all the same counts as much per pair as the dearest other one.
+    A forbidden block that is asked all the same counts as much per pair as the most expensive other one.
 
     Examples
     --------
