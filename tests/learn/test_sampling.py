@@ -8,7 +8,9 @@ from bequec import Answers, BeQuec, QueryPlan, plan_queries
 from bequec.learn.posterior import sampling
 from bequec.learn.posterior.cavity import Belief
 from bequec.learn.posterior.sampling import among, draw_sample, extend, share_needed
-from bequec.learn.task import State, Task
+from bequec.learn.problem import Problem
+from bequec.learn.state import State
+from bequec.learn.work import Work
 from bequec.look import mean_squared_error
 from bequec.simulate import expected_answers, simulate_mixed_memberships
 
@@ -50,16 +52,16 @@ def test_sample_is_as_large_as_answers_ask_for(monkeypatch):
     monkeypatch.setattr(sampling, "RARER_PER_CLUSTER", 0.7 * rarer / 3)
     assert share_needed(answers, 3) == pytest.approx(0.7)  # half of them would have too few yes
     start = State(np.arange(4000.0).reshape(2000, 2), np.ones(2), np.ones(2), np.arange(6000.0).reshape(2000, 3))
-    task = Task(answers, answers.plan.asked, 3, np.random.default_rng(0))
-    sample = draw_sample(task, start)
+    problem = Problem(answers, answers.plan.asked, 3)
+    sample = draw_sample(problem, np.random.default_rng(0), start)
     assert sample.is_part
-    assert_array_equal(sample.task.answers.plan.sizes, np.ceil(0.7 * answers.plan.sizes))
+    assert_array_equal(sample.problem.answers.plan.sizes, np.ceil(0.7 * answers.plan.sizes))
     assert len(np.unique(sample.positions)) == len(sample.positions) == 1400
     assert_array_equal(sample.start.memberships, start.memberships[sample.positions])
     monkeypatch.setattr(sampling, "RARER_PER_CLUSTER", 0.9 * rarer / 3)
-    everyone = draw_sample(task, start)
+    everyone = draw_sample(problem, np.random.default_rng(0), start)
     assert not everyone.is_part
-    assert everyone.task is task
+    assert everyone.problem is problem
 
 
 def test_small_groups_are_kept_whole(monkeypatch):
@@ -68,8 +70,8 @@ def test_small_groups_are_kept_whole(monkeypatch):
     plan = QueryPlan(np.repeat([0, 1, 2], [50, 450, 500]), [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2)])
     answers, _, _ = simulate_mixed_memberships(plan, 3, random_state=1)
     start = State(np.zeros((1000, 3)), np.ones(3), np.ones(3), np.zeros((1000, 3)))
-    sample = draw_sample(Task(answers, plan.asked, 3, np.random.default_rng(0)), start)
-    assert sample.task.answers.plan.sizes.tolist() == [50, 60, 60]
+    sample = draw_sample(Problem(answers, plan.asked, 3), np.random.default_rng(0), start)
+    assert sample.problem.answers.plan.sizes.tolist() == [50, 60, 60]
 
 
 def test_other_nodes_join_with_their_true_memberships(rng):
@@ -110,7 +112,7 @@ def test_out_of_time_a_sample_is_no_worse_than_the_start(monkeypatch):
     answers, truth, _ = drawn(900)
     monkeypatch.setattr(sampling, "PAIRS_PER_CLUSTER", 100)
     monkeypatch.setattr(sampling, "RARER_PER_CLUSTER", 0)
-    monkeypatch.setattr(Task, "out_of_time", lambda self: True)
+    monkeypatch.setattr(Work, "out_of_time", lambda self: True)
     with pytest.warns(UserWarning, match="ran out of time"):
         model = BeQuec(3, random_state=0, time_limit=60).fit(answers)
     start = BeQuec(3, refine="subspace", random_state=0).fit(answers)

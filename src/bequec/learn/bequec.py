@@ -18,18 +18,20 @@ from bequec.learn.execution.parallel import Mapper
 from bequec.learn.inputs import as_answers, as_generator
 from bequec.learn.model_files import read_model, write_model
 from bequec.learn.posterior.refinement import refine_posterior
+from bequec.learn.problem import Problem
+from bequec.learn.state import State
 from bequec.learn.stitch.algorithm1 import answered_usable_blocks, stitch_and_project, stitch_widely
 from bequec.learn.subspace.refinement import refine_subspace
-from bequec.learn.task import State, Task
+from bequec.learn.work import Work
 from bequec.plan.mask.identifiable import check_n_clusters
 
 # How each refinement starts, and the steps that follow.
-START: dict[str | None, Callable[[Task], State]] = {
+START: dict[str | None, Callable[[Problem, Work], State]] = {
     None: stitch_and_project,
     "subspace": stitch_widely,
     "posterior": stitch_widely,
 }
-REFINEMENTS: dict[str | None, tuple[Callable[[Task, State], State], ...]] = {
+REFINEMENTS: dict[str | None, tuple[Callable[[Problem, Work, State], State], ...]] = {
     None: (),
     "subspace": (refine_subspace,),
     "posterior": (refine_subspace, refine_posterior),
@@ -134,12 +136,12 @@ class BeQuec(ClusterMixin, BaseEstimator):
         """
         self._check_parameters()
         answers = as_answers(X)
-        task = self._task(answers)
+        problem, work = self._problem(answers), self._work()
         # One thread of BLAS and of k-means: as fast on such small blocks, and the same bytes on any number of cores.
         with threadpool_limits(limits=1):
-            state = START[self.refine](task)
+            state = START[self.refine](problem, work)
             for refine in REFINEMENTS[self.refine]:
-                state = refine(task, state)
+                state = refine(problem, work, state)
         self._keep(answers, state)
         if state.unfinished:
             warnings.warn(state.unfinished, ConvergenceWarning, stacklevel=2)
@@ -160,12 +162,12 @@ class BeQuec(ClusterMixin, BaseEstimator):
         if self.callback is not None and not callable(self.callback):
             raise ModelError(f"callback={self.callback!r} must be a function (what, done, total), or None")
 
-    def _task(self, answers: Answers) -> Task:
+    def _problem(self, answers: Answers) -> Problem:
         check_n_clusters(self.n_clusters, answers.plan.n_nodes)
-        return Task(
-            answers,
-            answered_usable_blocks(answers, self.n_clusters),
-            int(self.n_clusters),
+        return Problem(answers, answered_usable_blocks(answers, self.n_clusters), int(self.n_clusters))
+
+    def _work(self) -> Work:
+        return Work(
             as_generator(self.random_state),
             Mapper(self.n_jobs, self.callback),
             int(self.max_iter),

@@ -12,7 +12,7 @@ from bequec.learn.posterior.atoms import Atoms
 from bequec.learn.posterior.cavity import SMALLEST_B, Belief, node_potentials, pair_sums, update_interactions
 from bequec.learn.posterior.dirichlet import LARGEST, SMALLEST, fit_concentration
 from bequec.learn.posterior.node_posteriors import Nodes
-from bequec.learn.task import Task
+from bequec.learn.work import Work
 
 NumberOfAtoms = tuple[int, int]  # shared atoms, and local ones
 
@@ -66,7 +66,7 @@ def iterate(
 
 
 def anneal(
-    task: Task,
+    work: Work,
     blocks: DenseBlocks,
     belief: Belief,
     seed: int,
@@ -77,13 +77,13 @@ def anneal(
     """Plain iterations at rising sharpness find the basin, cavity iterations correct for the answers' echo."""
     atoms: Atoms | None = None
     for step, beta in enumerate(sharpness.tolist()):
-        if task.out_of_time():
+        if work.out_of_time():
             return belief
         belief, atoms = iterate(
             blocks, belief, atoms, n_atoms, seed, sharpness=beta, cavity=False, learn_prior=step >= 2
         )
     for _ in range(n_cavity):
-        if task.out_of_time():
+        if work.out_of_time():
             break
         belief, atoms = iterate(blocks, belief, atoms, n_atoms, seed)
     return belief
@@ -98,7 +98,7 @@ class Settled(NamedTuple):
 
 
 def creep(
-    task: Task, blocks: DenseBlocks, belief: Belief, n_atoms: NumberOfAtoms, seed: int, max_iter: int, tol: float
+    work: Work, blocks: DenseBlocks, belief: Belief, n_atoms: NumberOfAtoms, seed: int, max_iter: int, tol: float
 ) -> Settled:
     """Cavity iterations until hardly anything moves; every few of them B and ν jump to where they are going."""
     atoms: Atoms | None = None
@@ -115,7 +115,7 @@ def creep(
             if rests and jump < LARGEST_JUMP * tol:
                 return Settled(belief, n_iter, True)
             marks = [belief]
-        if task.out_of_time():
+        if work.out_of_time():
             break
     return Settled(belief, n_iter, False)
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bequec.core.arrays import FloatArray
-from bequec.learn.dense_blocks import DenseBlocks, fits_densely
 from bequec.learn.linalg.simplex import simplex_least_squares
 from bequec.learn.matching import match_clusters
 from bequec.learn.posterior.cavity import Belief, log_predictive, pearson_dispersion
@@ -16,9 +15,11 @@ from bequec.learn.posterior.iterations import NumberOfAtoms, anneal, creep, firs
 from bequec.learn.posterior.sampling import Sample, draw_sample, extend
 from bequec.learn.posterior.split_merge import propose_moves
 from bequec.learn.posterior.swaps import propose_swaps
+from bequec.learn.problem import Problem
+from bequec.learn.state import State
 from bequec.learn.stitch.anchors import successive_projection
 from bequec.learn.subspace.refinement import draw_centroids
-from bequec.learn.task import State, Task
+from bequec.learn.work import Work
 
 ANNEALING, COLD = np.linspace(0.2, 1.0, 15), np.ones(6)  # the sharpness of a start's plain iterations
 CAVITY = 10  # cavity iterations of a start
@@ -76,15 +77,18 @@ class Run(NamedTuple):
         return bool(lead.sum() > CLEAR_LEAD * np.sqrt(len(lead)) * lead.std())
 
 
-def refine_posterior(task: Task, start: State) -> State:
+def refine_posterior(problem: Problem, work: Work, start: State) -> State:
     """Search the basin, leave it while a split and a merge help, then polish."""
-    if not fits_densely(task.answers):
-        return dataclasses.replace(start, unfinished=TOO_LARGE.format(task.answers.plan.n_pairs))
-    sample = draw_sample(task, start)
-    best, blocks = find_basin(sample.task.with_share_of_time(FOR_SEARCHING), sample.start)
+    if not problem.fits_densely:
+        return dataclasses.replace(start, unfinished=TOO_LARGE.format(problem.answers.plan.n_pairs))
+    sample = draw_sample(problem, work.rng, start)
+    dispersion = answer_dispersion(sample.problem, sample.start)
+    sample = sample._replace(problem=sample.problem.with_dispersion(dispersion))
+    problem = problem.with_dispersion(dispersion)
+    best = find_basin(sample.problem, work.with_share_of_time(FOR_SEARCHING), sample.start)
     if sample.is_part:
-        best, blocks = join_others(task, start, sample, best, blocks)
-    best, n_iter, unfinished = polish(task, blocks, best)
+        best = join_others(problem, work, start, sample, best)
+    best, n_iter, unfinished = polish(problem, work, best)
     belief = best.belief
     return dataclasses.replace(
         start,
@@ -92,39 +96,45 @@ def refine_posterior(task: Task, start: State) -> State:
         interactions=belief.interactions,
         anchors=belief.memberships.argmax(axis=0),
         covariances=belief.covariances,
-        log_predictive=log_predictive(blocks, belief),
+        concentration=belief.concentration,
+        log_predictive=log_predictive(problem.blocks, belief),
         n_iter=n_iter,
         unfinished=unfinished,
     )
 
 
-def find_basin(task: Task, start: State) -> tuple[Run, DenseBlocks]:
-    """The best run that starts and moves lead to, and the blocks that it is of."""
-    blocks = DenseBlocks(task.answers)
-    if np.any(task.answers.yes.data % 1):  # similarities vary less around p than yes and no do
-        first = first_belief(task.answers, start.memberships)
-        blocks = DenseBlocks(task.answers, pearson_dispersion(blocks, first))
-    return leave_wrong_basins(task, blocks, search(task, blocks, starting_points(task, start))), blocks
+def answer_dispersion(problem: Problem, start: State) -> float:
+    """How much answers vary in units of p (1 − p): similarities vary less around p than yes and no do."""
+    if not np.any(problem.answers.yes.data % 1):
+        return 1.0
+    return pearson_dispersion(problem.blocks, first_belief(problem.answers, start.memberships))
 
 
-def join_others(task: Task, start: State, sample: Sample, best: Run, blocks: DenseBlocks) -> tuple[Run, DenseBlocks]:
-    """A run and blocks of all nodes; the sample settles first, where that is cheap, so that little moves afterwards."""
-    seed = int(task.rng.integers(2**31))
-    settling = sample.task.with_share_of_time(FOR_SETTLING)
-    settled = creep(settling, blocks, best.belief, FINE, seed, task.max_iter, task.tol)
-    blocks = DenseBlocks(task.answers, blocks.dispersion)
-    beliefs = [extend(task.answers, sample.positions, settled.belief)]
-    if task.out_of_time():  # nobody polishes those who joined, so the start may be better
-        beliefs.append(first_belief(task.answers, start.memberships))
-    runs = [Run(belief, log_predictive(blocks, belief)) for belief in beliefs]
-    return max(runs, key=lambda run: run.score), blocks
+def find_basin(problem: Problem, work: Work, start: State) -> Run:
+    """The best run that starts and moves lead to."""
+    return leave_wrong_basins(problem, work, search(problem, work, starting_points(problem, work, start)))
 
 
-def starting_points(task: Task, start: State) -> list[FloatArray]:
+def join_others(problem: Problem, work: Work, start: State, sample: Sample, best: Run) -> Run:
+    """A run of all nodes; the sample settles first, where that is cheap, so that little moves afterwards."""
+    settling = work.with_share_of_time(FOR_SETTLING)
+    settled = creep(settling, sample.problem.blocks, best.belief, FINE, work.seed(), work.max_iter, work.tol)
+    beliefs = [extend(problem.answers, sample.positions, settled.belief)]
+    if work.out_of_time():  # nobody polishes those who joined, so the start may be better
+        beliefs.append(first_belief(problem.answers, start.memberships))
+    return max((scored(problem, belief) for belief in beliefs), key=lambda run: run.score)
+
+
+def scored(problem: Problem, belief: Belief) -> Run:
+    """A belief with its score."""
+    return Run(belief, log_predictive(problem.blocks, belief))
+
+
+def starting_points(problem: Problem, work: Work, start: State) -> list[FloatArray]:
     """Memberships from three choices of corners: those of the start, plain successive projection, random ones."""
-    points, K = start.basis, task.n_clusters
-    centroids = draw_centroids(points, K, task.rng)
-    corners = [points[successive_projection(points, K)], random_corners(centroids, K, task.rng)]
+    points, K = start.basis, problem.n_clusters
+    centroids = draw_centroids(points, K, work.rng)
+    corners = [points[successive_projection(points, K)], random_corners(centroids, K, work.rng)]
     return [start.memberships, *(simplex_least_squares(points, corner) for corner in corners)]
 
 
@@ -140,77 +150,80 @@ def random_corners(points: FloatArray, n_clusters: int, rng: np.random.Generator
     return points[chosen]
 
 
-def search(task: Task, blocks: DenseBlocks, starts: list[FloatArray]) -> Run:
+def search(problem: Problem, work: Work, starts: list[FloatArray]) -> Run:
     """The best of several starts after plain and cavity iterations with few atoms.
 
     Low sharpness helps a start out of a wrong basin. With many clusters, or few yes a node, it also helps out of the
     right one, so that the first start is then run without it, too.
     """
-    seed = int(task.rng.integers(2**31))
+    seed = work.seed()
     courses = [(start, ANNEALING) for start in starts]
-    if task.n_clusters > SMALLEST_FACE or task.answers.yes.nnz < FEW_YES * task.answers.plan.n_nodes:
+    if problem.n_clusters > SMALLEST_FACE or problem.answers.yes.nnz < FEW_YES * problem.answers.plan.n_nodes:
         courses.insert(0, (starts[0], COLD))
 
     def run(course: tuple[FloatArray, FloatArray]) -> Run:
-        return run_from(task, blocks, course[0], seed, course[1], CAVITY, COARSE)
+        return run_from(problem, work, course[0], seed, course[1], CAVITY, COARSE)
 
-    return max(task.mapper.map("finding the basin", run, courses), key=lambda run: run.score)
+    return max(work.mapper.map("finding the basin", run, courses), key=lambda run: run.score)
 
 
-def leave_wrong_basins(task: Task, blocks: DenseBlocks, best: Run) -> Run:
+def leave_wrong_basins(problem: Problem, work: Work, best: Run) -> Run:
     """Split, merge and swap while it helps: all moves run a few steps, the most promising ones to the end."""
     for done in range(MOST_MOVES):
-        task.say("splitting, merging, swapping", done, MOST_MOVES)
-        if task.out_of_time():
+        work.say("splitting, merging, swapping", done, MOST_MOVES)
+        if work.out_of_time():
             break
-        seed = int(task.rng.integers(2**31))
-        half_way = sprint(task, blocks, seed, best.belief.memberships)
-        pace = half_way, run_on(task, blocks, seed, half_way)
+        seed = work.seed()
+        half_way = sprint(problem, work, seed, best.belief.memberships)
+        pace = half_way, run_on(problem, work, seed, half_way)
         finalists: list[Run] = []
-        kinds = (*propose_moves(task.answers, blocks, best.belief), propose_swaps(blocks, best.belief))
+        kinds = (
+            *propose_moves(problem.answers, problem.blocks, best.belief),
+            propose_swaps(problem.blocks, best.belief),
+        )
         for moved in kinds:  # each kind of move races among its own
-            raced = task.mapper.map("", functools.partial(race, task, blocks, best, pace, seed), moved)
+            raced = work.mapper.map("", functools.partial(race, problem, work, best, pace, seed), moved)
             promising = [run for run in raced if run is not None]
             finalists += sorted(promising, key=lambda run: -run.score)[:FINALISTS]
         if not finalists:
             break
-        finished = task.mapper.map("", functools.partial(finish, task, blocks, seed), finalists)
+        finished = work.mapper.map("", functools.partial(finish, problem, work, seed), finalists)
         winner = max(finished, key=lambda run: run.score)
         if not winner.is_elsewhere(best):  # it came back, and those that did not are behind
             break
-        winner, best = compare(task, blocks, winner, best, seed)
+        winner, best = compare(problem, work, winner, best, seed)
         if not (winner.is_elsewhere(best) and winner.clearly_beats(best)):
             break
         best = winner
     return best
 
 
-def race(task: Task, blocks: DenseBlocks, best: Run, pace: tuple[Run, Run], seed: int, moved: FloatArray) -> Run | None:
+def race(problem: Problem, work: Work, best: Run, pace: tuple[Run, Run], seed: int, moved: FloatArray) -> Run | None:
     """A few iterations after a move; None if they lead back to the best run, or fall far behind it on this course."""
-    run = sprint(task, blocks, seed, moved)
+    run = sprint(problem, work, seed, moved)
     if run.score < pace[0].score - HOPELESS * best.allowance:
         return None
-    run = run_on(task, blocks, seed, run)
+    run = run_on(problem, work, seed, run)
     return run if run.is_elsewhere(best) and run.score > pace[1].score - best.allowance else None
 
 
-def sprint(task: Task, blocks: DenseBlocks, seed: int, memberships: FloatArray) -> Run:
+def sprint(problem: Problem, work: Work, seed: int, memberships: FloatArray) -> Run:
     """The first half of a race: plain iterations."""
-    return run_from(task, blocks, memberships, seed, RACE, 0, COARSER)
+    return run_from(problem, work, memberships, seed, RACE, 0, COARSER)
 
 
-def run_on(task: Task, blocks: DenseBlocks, seed: int, run: Run) -> Run:
+def run_on(problem: Problem, work: Work, seed: int, run: Run) -> Run:
     """The second half: cavity iterations."""
-    belief = anneal(task, blocks, run.belief, seed, np.empty(0), RACE_CAVITY, COARSER)
-    return Run(belief, log_predictive(blocks, belief))
+    belief = anneal(work, problem.blocks, run.belief, seed, np.empty(0), RACE_CAVITY, COARSER)
+    return scored(problem, belief)
 
 
-def compare(task: Task, blocks: DenseBlocks, challenger: Run, best: Run, seed: int) -> tuple[Run, Run]:
+def compare(problem: Problem, work: Work, challenger: Run, best: Run, seed: int) -> tuple[Run, Run]:
     """Both carried on until little moves: scores rise or swing on the way. The closer they are, the farther."""
 
     def carry_on(run: Run, n_atoms: NumberOfAtoms, max_iter: int) -> Run:
-        belief = creep(task, blocks, run.belief, n_atoms, seed, max_iter, ALMOST_SETTLED).belief
-        return Run(belief, log_predictive(blocks, belief))
+        belief = creep(work, problem.blocks, run.belief, n_atoms, seed, max_iter, ALMOST_SETTLED).belief
+        return scored(problem, belief)
 
     challenger = carry_on(challenger, FINE, SETTLING)
     if not challenger.is_elsewhere(best):  # it came back after all
@@ -224,8 +237,8 @@ def compare(task: Task, blocks: DenseBlocks, challenger: Run, best: Run, seed: i
 
 
 def run_from(
-    task: Task,
-    blocks: DenseBlocks,
+    problem: Problem,
+    work: Work,
     memberships: FloatArray,
     seed: int,
     sharpness: FloatArray,
@@ -233,30 +246,30 @@ def run_from(
     n_atoms: NumberOfAtoms,
 ) -> Run:
     """From first memberships to a belief and its score."""
-    belief = first_belief(task.answers, memberships)
-    belief = anneal(task, blocks, belief, seed, sharpness, n_cavity, n_atoms)
-    return Run(belief, log_predictive(blocks, belief))
+    belief = first_belief(problem.answers, memberships)
+    belief = anneal(work, problem.blocks, belief, seed, sharpness, n_cavity, n_atoms)
+    return scored(problem, belief)
 
 
-def finish(task: Task, blocks: DenseBlocks, seed: int, run: Run) -> Run:
+def finish(problem: Problem, work: Work, seed: int, run: Run) -> Run:
     """Carry a raced belief as far as the best one has been carried, so that their scores compare."""
-    belief = anneal(task, blocks, run.belief, seed, np.linspace(0.7, 1.0, 4), CAVITY, COARSE)
-    return Run(belief, log_predictive(blocks, belief))
+    belief = anneal(work, problem.blocks, run.belief, seed, np.linspace(0.7, 1.0, 4), CAVITY, COARSE)
+    return scored(problem, belief)
 
 
-def polish(task: Task, blocks: DenseBlocks, best: Run) -> tuple[Run, int, str]:
+def polish(problem: Problem, work: Work, best: Run) -> tuple[Run, int, str]:
     """Cavity iterations with more and more atoms until nothing moves; a stage that falls out of the basin is undone."""
     n_iter, unfinished = 1, ""
-    for stage, (n_atoms, tol) in enumerate(((FINE, ROUGHLY * task.tol), (FINEST, task.tol))):
-        if task.out_of_time():
+    for stage, (n_atoms, tol) in enumerate(((FINE, ROUGHLY * work.tol), (FINEST, work.tol))):
+        if work.out_of_time():
             return best, n_iter, UNSETTLED["time_limit"]
-        task.say("polishing", stage, 2)
-        seed = int(task.rng.integers(2**31))
-        belief, n_iter, is_settled = creep(task, blocks, best.belief, n_atoms, seed, task.max_iter, tol)
-        run = Run(belief, log_predictive(blocks, belief))
+        work.say("polishing", stage, 2)
+        seed = work.seed()
+        belief, n_iter, is_settled = creep(work, problem.blocks, best.belief, n_atoms, seed, work.max_iter, tol)
+        run = scored(problem, belief)
         if run.score > best.score or not run.is_elsewhere(best):  # few atoms flatter the score inside a basin
             best = run
         unfinished = ""
         if not is_settled:
-            unfinished = UNSETTLED["time_limit" if task.out_of_time() else "max_iter"]
+            unfinished = UNSETTLED["time_limit" if work.out_of_time() else "max_iter"]
     return best, n_iter, unfinished

@@ -8,8 +8,9 @@ import numpy as np
 from bequec.ask.answers import Answers
 from bequec.core.arrays import IntArray
 from bequec.learn.posterior.cavity import Belief
+from bequec.learn.problem import Problem
+from bequec.learn.state import State
 from bequec.learn.subspace.refinement import least_squares_memberships
-from bequec.learn.task import State, Task
 from bequec.plan.query_plan import QueryPlan
 
 PAIRS_PER_CLUSTER = 600_000  # answered pairs of a sample: with so many, basins are told apart as well as with all
@@ -19,29 +20,29 @@ LARGEST_SHARE = 0.8  # of the nodes, above which a sample saves little
 
 
 class Sample(NamedTuple):
-    """Some nodes of each group, by position, the task among them, and their part of a start."""
+    """Some nodes of each group, by position, the problem among them, and their part of a start."""
 
     positions: IntArray
-    task: Task
+    problem: Problem
     start: State
     is_part: bool
 
 
-def draw_sample(task: Task, start: State) -> Sample:
+def draw_sample(problem: Problem, rng: np.random.Generator, start: State) -> Sample:
     """As many nodes of each group as tell the basins apart; all of them where that takes most."""
-    plan, K = task.answers.plan, task.n_clusters
-    wanted = np.ceil(share_needed(task.answers, K) * plan.sizes).astype(np.int64)
+    plan, K = problem.answers.plan, problem.n_clusters
+    wanted = np.ceil(share_needed(problem.answers, K) * plan.sizes).astype(np.int64)
     wanted = np.clip(wanted, np.minimum(plan.sizes, SMALLEST_GROUP * K), plan.sizes)
     if wanted.sum() > LARGEST_SHARE * plan.n_nodes:
-        return Sample(np.arange(plan.n_nodes), task, start, is_part=False)
+        return Sample(np.arange(plan.n_nodes), problem, start, is_part=False)
     chosen = [
-        plan.starts[l] + np.sort(task.rng.choice(int(plan.sizes[l]), int(wanted[l]), replace=False))
+        plan.starts[l] + np.sort(rng.choice(int(plan.sizes[l]), int(wanted[l]), replace=False))
         for l in range(plan.n_groups)
     ]
     positions = np.concatenate(chosen)
     return Sample(
         positions,
-        dataclasses.replace(task, answers=among(task.answers, positions)),
+        dataclasses.replace(problem, answers=among(problem.answers, positions)),
         dataclasses.replace(start, basis=start.basis[positions], memberships=start.memberships[positions]),
         is_part=True,
     )

@@ -10,12 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray, IntArray
-from bequec.learn.dense_blocks import SPARSE_BELOW, DenseBlocks, Product, Single, as_single, fits_densely, yes_product
+from bequec.learn.dense_blocks import SPARSE_BELOW, DenseBlocks, Product, Single, as_single, yes_product
 from bequec.learn.interactions import group_sums, least_squares_interactions, normal_equations
 from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.linalg.symmetric import full, outer_triangles
+from bequec.learn.problem import Problem
+from bequec.learn.state import State
 from bequec.learn.stitch.anchors import successive_projection
-from bequec.learn.task import State, Task
+from bequec.learn.work import Work
 
 FIRST_ROUNDS, PLAIN_ROUNDS, WEIGHTED_ROUNDS = 40, 60, 40
 MEMBERSHIP_ROUNDS = 4
@@ -30,12 +32,11 @@ CENTROIDS_PER_CLUSTER = 6
 ON_THE_PLANE = 0.85
 
 
-def refine_subspace(task: Task, start: State) -> State:
+def refine_subspace(problem: Problem, work: Work, start: State) -> State:
     """Alternating least squares over the mask, plain then weighted by the variance, and the simplex of its rows."""
     # Each pair counts once: a few pairs asked very often would otherwise rule the least squares.
-    task = dataclasses.replace(task, answers=task.answers.averaged())
-    answers, K = task.answers, task.n_clusters
-    blocks = DenseBlocks(answers) if fits_densely(answers) else None
+    answers, K = problem.answers.averaged(), problem.n_clusters
+    blocks = problem.blocks.counted_once() if problem.fits_densely else None
     times = yes_product(answers, blocks)
     wider = [alternate_rows(answers, times, basis, FIRST_ROUNDS) for basis in start.wider_bases]
     starts = [start.basis, *(cut_back(answers, Q, K) for Q in wider)]
@@ -44,7 +45,7 @@ def refine_subspace(task: Task, start: State) -> State:
     if blocks is not None:
         basis = alternate_weighted_rows(answers, times, blocks, basis)
     points = symmetric_points(answers, basis)
-    corners = denoised_corners(points, K, task.rng)
+    corners = denoised_corners(points, K, work.rng)
     memberships = read_memberships(answers, points, corners)
     return dataclasses.replace(
         start,
