@@ -16,7 +16,7 @@ from bequec.learn.linalg.krylov import krylov_eigenvectors, random_block
 from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.linalg.top_svd import top_svd
 from bequec.learn.stitch.anchors import scale_groups_to_corners, successive_projection
-from bequec.learn.stitch.growing import solve_rows
+from bequec.learn.stitch.small_groups import solve_rows
 from bequec.learn.stitch.stitching import stitch
 from bequec.learn.stitch.stitching_order import Stitch, stitching_order
 from bequec.learn.stitch.windows import window_svd

@@ -15,7 +15,7 @@ from bequec.learn.posterior.cavity import Belief, log_predictive, node_potential
 from bequec.learn.posterior.dirichlet import fit_concentration
 from bequec.learn.posterior.iterations import extrapolate, first_belief, iterate
 from bequec.learn.posterior.local_atoms import LocalAtoms
-from bequec.learn.posterior.node_posteriors import Nodes
+from bequec.learn.posterior.node_posteriors import NodePosteriors
 from bequec.learn.posterior.refinement import random_corners
 from bequec.learn.posterior.shared_atoms import SharedAtoms
 from bequec.learn.posterior.split_merge import cluster_structure, propose_moves, split
@@ -117,7 +117,7 @@ def belief_about(memberships, covariances, concentration):
 def one_node(b, H, mean, concentration, covariance=0.0):
     K = len(concentration)
     rows = (b, H, concentration, mean, np.broadcast_to(covariance, (K, K)))
-    return Nodes(*(np.array(row, dtype=float)[None] for row in rows))
+    return NodePosteriors(*(np.array(row, dtype=float)[None] for row in rows))
 
 
 def test_atoms_have_the_moments_of_the_dirichlet(rng):
@@ -184,7 +184,7 @@ def test_atoms_are_chosen_by_need(rng):
     truth = np.array([[0.3, 0.3, 0.4], [0.5, 0.3, 0.2]])
     H = np.stack([np.zeros((3, 3)), 2000 * np.eye(3)])
     covariances = np.stack([np.zeros((3, 3)), (np.eye(3) - 1 / 3) / 2000])
-    nodes = Nodes(np.einsum("nab,nb->na", H, truth), H, np.tile(concentration, (2, 1)), truth, covariances)
+    nodes = NodePosteriors(np.einsum("nab,nb->na", H, truth), H, np.tile(concentration, (2, 1)), truth, covariances)
     atoms = Atoms.draw(concentration, rng, 128, 64)
     moments = atoms.moments(nodes)
     assert atoms.local is not None
@@ -204,7 +204,7 @@ def test_many_clusters_are_handled_on_faces(rng):
     H = 300.0 * root @ root.transpose(0, 2, 1)
     noise = np.einsum("nab,nb->na", root, rng.standard_normal((N, K))) * np.sqrt(300.0)
     b = np.einsum("nab,nb->na", H, truth) + noise
-    nodes = Nodes(b, H, np.tile(concentration, (N, 1)), 0.9 * truth + 0.1 / K, np.zeros((N, K, K)))
+    nodes = NodePosteriors(b, H, np.tile(concentration, (N, 1)), 0.9 * truth + 0.1 / K, np.zeros((N, K, K)))
     atoms, many = Atoms.draw(concentration, rng, 256, 256), LocalAtoms.draw(concentration, rng, 2**13)
     for _ in range(6):
         moments = atoms.moments(nodes)

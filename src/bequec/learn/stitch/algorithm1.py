@@ -12,10 +12,10 @@ from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.problem import Problem
 from bequec.learn.state import State
 from bequec.learn.stitch.anchors import scale_groups_to_corners, successive_projection
-from bequec.learn.stitch.growing import grow_range_space
+from bequec.learn.stitch.settings import STITCH
+from bequec.learn.stitch.small_groups import follow_growth
 from bequec.learn.stitch.stitching import RangeSpace, estimate_range_space
 from bequec.learn.stitch.wide_stitching import wide_range_spaces
-from bequec.learn.stitch.windows import HARDLY
 from bequec.learn.work import Work
 from bequec.plan.mask.growth import best_growth
 from bequec.plan.mask.identifiable import check_identifiable, is_identifiable
@@ -46,7 +46,7 @@ def stitch_widely(problem: Problem, work: Work) -> State:
     space = _grown_range_space(problem, work)
     if space is None:
         space, wider = wide_range_spaces(problem.answers, problem.usable, problem.n_clusters, work.rng, work.mapper)
-        if space.singular_values[problem.n_clusters - 1] < HARDLY * space.singular_values[0]:
+        if space.singular_values[problem.n_clusters - 1] < STITCH.hardly_visible * space.singular_values[0]:
             # So weak a direction may be the imputed diagonal's own, which only an exact SVD can tell.
             exact = estimate_range_space(
                 problem.answers, problem.usable, problem.n_clusters, _first_vector(problem, work), work.mapper
@@ -85,7 +85,7 @@ def _grown_range_space(problem: Problem, work: Work) -> RangeSpace | None:
         return None
     asked = answers.share_answered_per_block > 0
     growth = best_growth(asked, problem.usable, answers.plan.sizes, K, diagonal=answers.diagonal)
-    return None if growth is None else grow_range_space(answers, growth, K, _first_vector(problem, work))
+    return None if growth is None else follow_growth(answers, growth, K, _first_vector(problem, work))
 
 
 def _first_vector(problem: Problem, work: Work) -> FloatArray:

@@ -9,16 +9,17 @@ import scipy.sparse as sp
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray
-from bequec.learn.stitch.stitching import MORE_SINGULAR_VALUES, RangeSpace
+from bequec.learn.stitch.settings import STITCH
+from bequec.learn.stitch.stitching import RangeSpace
 from bequec.learn.stitch.windows import answered_block, gap, window_svd
 from bequec.plan.mask.growth import Growth
 
 
-def grow_range_space(answers: Answers, growth: Growth, n_clusters: int, start: FloatArray) -> RangeSpace:
+def follow_growth(answers: Answers, growth: Growth, n_clusters: int, start: FloatArray) -> RangeSpace:
     """Estimate range(M) along a growth that reaches the rows of every group."""
     plan = answers.plan
     left, values, right = window_svd(
-        answers, growth.seed_rows, growth.seed_columns, n_clusters, start, MORE_SINGULAR_VALUES
+        answers, growth.seed_rows, growth.seed_columns, n_clusters, start, STITCH.more_singular_values
     )
     scale = np.sqrt(values[:n_clusters])
     coordinates = {"rows": np.zeros((plan.n_nodes, n_clusters)), "columns": np.zeros((plan.n_nodes, n_clusters))}
