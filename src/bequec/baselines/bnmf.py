@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from bequec.ask.answers import Answers
-from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, rows_on_simplex
+from bequec.baselines.estimator import IteratedWindowedBaseline, check_count, rows_on_simplex
 from bequec.core.arrays import FloatArray
 from bequec.core.errors import ModelError
+from bequec.learn.estimator import Seed
 
 SHAPE, RATE = 5.0, 2.0  # of the gamma prior on the precisions, as published
 DENSE_ABOVE = 0.03
@@ -21,7 +21,7 @@ TINY = float(np.sqrt(np.finfo(float).eps))
 Step = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
-class BayesianNMF(WindowedBaseline):
+class BayesianNMF(IteratedWindowedBaseline):
     """Community detection by Bayesian nonnegative matrix factorisation, CD-BNMF (Psorakis et al., Phys. Rev. E 2011).
 
     Prefer it when the number of clusters is only known from above: it prunes those that the answers do not need. It
@@ -81,10 +81,6 @@ class BayesianNMF(WindowedBaseline):
         for name, value in (("tol", self.tol), ("diagonal", self.diagonal)):
             if not isinstance(value, int | float | np.number) or not value >= 0:
                 raise ModelError(f"{name}={value!r} must be a number of at least 0")
-
-    def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
-        self.n_iter_ = 0
-        return super()._learn(answers, rng)
 
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         K = int(self.n_clusters)

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from bequec.baselines.bnmf import BayesianNMF
 from bequec.baselines.convex import ConvexOpt
 from bequec.baselines.correlation import CorrelationClusters
-from bequec.baselines.estimator import GraphBaseline, Seed
 from bequec.baselines.geonmf import GeoNMF
 from bequec.baselines.graph_kmeans import GraphKMeans
 from bequec.baselines.mvsi import MinimumVolume
 from bequec.baselines.spacl import SPACL
 from bequec.baselines.spectral import SpectralClusters
+from bequec.learn.estimator import GraphEstimator, Seed
 
-Maker = Callable[[int, Seed], GraphBaseline]
+Maker = Callable[[int, Seed], GraphEstimator]
 
 BASELINES: dict[str, Maker] = {
     "geonmf": lambda n_clusters, seed: GeoNMF(n_clusters, random_state=seed),

@@ -6,9 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from bequec.ask.answers import Answers
-from bequec.baselines.estimator import GraphBaseline, Seed, check_count
+from bequec.baselines.estimator import check_count
 from bequec.baselines.k_means import hard_memberships
 from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.progress import Progress
+from bequec.learn.estimator import GraphEstimator, Seed
+from bequec.learn.state import State
 
 MOST_SWEEPS = 50
 MOST_MERGED = 300  # more clusters than this are not merged pair by pair
@@ -16,7 +19,7 @@ SPARE = 10  # empty clusters that nodes may found on their way
 ROUNDING = 1e-9
 
 
-class CorrelationClusters(GraphBaseline):
+class CorrelationClusters(GraphEstimator):
     """Correlation clustering of the answered pairs (Bansal, Blum & Chawla, Mach. Learn. 2004), with at most K clusters.
 
     Not in the BeQuec paper; what practitioners of crowdsourced matching use. Prefer it when nodes belong to one
@@ -58,16 +61,20 @@ class CorrelationClusters(GraphBaseline):
     def _check(self) -> None:
         check_count("n_starts", self.n_starts)
 
-    def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
+    def _learn(self, answers: Answers, rng: np.random.Generator, progress: Progress | None) -> State:
         pairs = signed_pairs(answers)
         K = int(self.n_clusters)
-        found = [cluster_signed_pairs(pairs, K, rng) for _ in range(self.n_starts)]
+        found = []
+        for done in range(1, self.n_starts + 1):
+            found.append(cluster_signed_pairs(pairs, K, rng))
+            if progress is not None:
+                progress("searching from several starts", done, self.n_starts)
         labels = max(found, key=lambda labels: yes_minus_no_inside(pairs, labels))
         n_no = answers.n_answers * (1 - answers.share_yes)
         self.agreement_ = float((yes_minus_no_inside(pairs, labels) + n_no) / answers.n_answers)
         memberships = hard_memberships(labels, K)
         memberships[answers.answers_per_node[answers.plan.order] == 0] = 1.0 / K
-        return memberships
+        return State(memberships=memberships)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from bequec.baselines.eigenvectors import leading_eigenvectors
-from bequec.baselines.estimator import Seed, WindowedBaseline, check_share, rows_on_simplex
+from bequec.baselines.estimator import WindowedBaseline, check_share, rows_on_simplex
 from bequec.baselines.k_means import best_k_means
 from bequec.core.arrays import FloatArray, IntArray
+from bequec.learn.estimator import Seed
 
 STEP, QUANTILE_STEP = 0.025, 0.01
 WIDEST = 0.95

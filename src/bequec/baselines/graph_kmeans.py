@@ -3,9 +3,10 @@
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.baselines.estimator import Seed, WindowedBaseline, check_count
+from bequec.baselines.estimator import WindowedBaseline, check_count
 from bequec.baselines.k_means import N_STARTS, best_k_means, hard_memberships, last_k_means
 from bequec.core.arrays import FloatArray
+from bequec.learn.estimator import Seed
 
 
 class GraphKMeans(WindowedBaseline):

@@ -4,16 +4,16 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from bequec.ask.answers import Answers
 from bequec.baselines.eigenvectors import leading_eigenvectors
-from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, rows_on_simplex
+from bequec.baselines.estimator import IteratedWindowedBaseline, check_count, rows_on_simplex
 from bequec.core.arrays import FloatArray, IntArray
 from bequec.core.errors import ModelError
+from bequec.learn.estimator import Seed
 
 COORDINATES = ("eigenvectors", "landmarks", "hubs")
 
 
-class MinimumVolume(WindowedBaseline):
+class MinimumVolume(IteratedWindowedBaseline):
     """Community detection by minimum-volume simplex identification, CD-MVSI (Huang & Fu, ICML 2019).
 
     Its theory needs no pure nodes, only memberships that are spread over the faces of the simplex: prefer it when
@@ -58,10 +58,6 @@ class MinimumVolume(WindowedBaseline):
             known = ", ".join(repr(name) for name in COORDINATES)
             raise ModelError(f"coordinates={self.coordinates!r} is unknown; choose one of: {known}")
         check_count("max_iter", self.max_iter)
-
-    def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
-        self.n_iter_ = 0
-        return super()._learn(answers, rng)
 
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         K = int(self.n_clusters)

@@ -5,8 +5,9 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from bequec.baselines.eigenvectors import leading_eigenvectors
-from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, check_share, rows_on_simplex
+from bequec.baselines.estimator import WindowedBaseline, check_count, check_share, rows_on_simplex
 from bequec.core.arrays import BoolArray, FloatArray
+from bequec.learn.estimator import Seed
 from bequec.learn.stitch.anchors import successive_projection
 
 

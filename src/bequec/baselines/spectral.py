@@ -4,9 +4,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from bequec.baselines.eigenvectors import leading_eigenvectors
-from bequec.baselines.estimator import Seed, WindowedBaseline
+from bequec.baselines.estimator import WindowedBaseline
 from bequec.baselines.k_means import best_k_means, hard_memberships, last_k_means
 from bequec.core.arrays import FloatArray
+from bequec.learn.estimator import Seed
 
 
 class SpectralClusters(WindowedBaseline):

@@ -6,7 +6,7 @@ import numpy as np
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray, FloatArray
-from bequec.core.errors import AnswersError, PlanError
+from bequec.core.errors import PlanError
 from bequec.learn.interactions import least_squares_interactions
 from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.problem import Problem
@@ -59,11 +59,6 @@ def stitch_widely(problem: Problem, work: Work) -> State:
 def answered_usable_blocks(answers: Answers, n_clusters: int) -> BoolArray:
     """The blocks that learning can use; an error unless they identify the memberships."""
     plan = answers.plan
-    if not answers.yes.nnz:
-        raise AnswersError(
-            f"none of the {answers.n_answered_pairs} answered pairs is a yes; there is nothing to cluster: collect "
-            "answers, or check that labels and names were read as meant ('unsure' counts only with unsure='half')"
-        )
     check_identifiable(plan, n_clusters, diagonal=answers.diagonal)
     answered = answers.share_answered_per_block > 0
     if answered.any() and not (answered == plan.asked).all():
