@@ -96,7 +96,7 @@ def test_results_are_in_the_callers_node_order(name, answers, rng):
     [
         (GeoNMF(3, tolerance=1.5), r"tolerance=1.5 must be a number between 0 and 1, both excluded"),
         (GeoNMF(3, quantile="most"), r"quantile='most' must be a number between 0 and 1"),  # type: ignore[arg-type]
-        (SPACL(3, n_neighbours=1), r"n_neighbours=1 must be a whole number of at least 2"),
+        (SPACL(3, n_neighbors=1), r"n_neighbors=1 must be a whole number of at least 2"),
         (SPACL(3, pruned_share=0), r"pruned_share=0 must be a number between 0 and 1"),
         (
             MinimumVolume(3, coordinates="all"),
@@ -106,9 +106,10 @@ def test_results_are_in_the_callers_node_order(name, answers, rng):
         (BayesianNMF(3, tol=-1), r"tol=-1 must be a number of at least 0"),
         (BayesianNMF(3, n_restarts=-1), r"n_restarts=-1 must be a whole number of at least 0"),
         (BayesianNMF(3, diagonal=-1), r"diagonal=-1 must be a number of at least 0"),
-        (GraphKMeans(3, n_starts=2.5), r"n_starts=2.5 must be a whole number"),  # type: ignore[arg-type]
+        (GraphKMeans(3, n_init=2.5), r"n_init=2.5 must be a whole number"),  # type: ignore[arg-type]
+        (GraphKMeans(3, n_init=5, as_published=True), r"n_init=5 has no effect with as_published=True"),
         (ConvexOpt(3, tol=0), r"tol=0 must be a positive number"),
-        (CorrelationClusters(3, n_starts=True), r"n_starts=True must be a whole number"),
+        (CorrelationClusters(3, n_init=True), r"n_init=True must be a whole number"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(estimator, message, answers):

@@ -334,14 +334,14 @@ def test_alternation_settles_at_the_range_space_of_noiseless_answers(rng):
     assert subspace_distance(points, truth) < 1e-8
 
 
-def test_the_tree_is_heaviest_and_starts_at_its_centre():
+def test_the_tree_is_heaviest_and_starts_at_its_center():
     asked = np.eye(7, dtype=bool) | np.eye(7, k=1, dtype=bool) | np.eye(7, k=-1, dtype=bool)
     ties = tree_ties(asked, np.full(7, 10))
     assert ties[0][0] == 3
     known = {3}
     for parent, child in ties:
         assert parent in known
-        assert abs(parent - child) == 1  # neighbours share two groups, others one
+        assert abs(parent - child) == 1  # neighbors share two groups, others one
         known.add(child)
     assert known == set(range(7))
 

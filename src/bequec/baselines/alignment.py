@@ -1,7 +1,7 @@
 """Permutation fixing (Algorithm 4): a method for whole graphs, applied window by window and joined.
 
 A window is a set of groups all of whose blocks, their own included, were answered. On the diagonal pattern the
-windows are the neighbours {l, l + 1}, as in the paper; on other plans they are maximal cliques of the group graph.
+windows are the neighbors {l, l + 1}, as in the paper; on other plans they are maximal cliques of the group graph.
 Clusters have no names, so each window's clusters come in an order of their own; the groups that a window shares with
 what is known already say which is which (Hungarian method).
 """

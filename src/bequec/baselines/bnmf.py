@@ -22,7 +22,7 @@ Step = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 class BayesianNMF(IteratedWindowedBaseline):
-    """Community detection by Bayesian nonnegative matrix factorisation, CD-BNMF (Psorakis et al., Phys. Rev. E 2011).
+    """Community detection by Bayesian nonnegative matrix factorization, CD-BNMF (Psorakis et al., Phys. Rev. E 2011).
 
     Prefer it when the number of clusters is only known from above: it prunes those that the answers do not need. It
     is a local search from a random start and, with many overlapping nodes, behind the spectral rivals. A node without
@@ -87,11 +87,11 @@ class BayesianNMF(IteratedWindowedBaseline):
         if self.diagonal:
             window = sp.csr_array(window + sp.diags_array(np.full(window.shape[0], float(self.diagonal))))
         window = window / window.data.max()
-        best = factorise(window, K, rng, self.max_iter, self.tol)
+        best = factorize(window, K, rng, self.max_iter, self.tol)
         for _ in range(self.n_restarts):
             if best.n_kept == K:
                 break
-            best = max(best, factorise(window, K, rng, self.max_iter, self.tol), key=lambda found: found.n_kept)
+            best = max(best, factorize(window, K, rng, self.max_iter, self.tol), key=lambda found: found.n_kept)
         self.n_iter_ = max(self.n_iter_, best.n_iter)
         return rows_on_simplex(best.left)
 
@@ -104,7 +104,7 @@ class Factors(NamedTuple):
     n_iter: int
 
 
-def factorise(graph: sp.csr_array, n_clusters: int, rng: np.random.Generator, max_iter: int, tol: float) -> Factors:
+def factorize(graph: sp.csr_array, n_clusters: int, rng: np.random.Generator, max_iter: int, tol: float) -> Factors:
     """W and H of A ≈ W Hᵀ under Poisson noise, with half-normal priors whose precisions β_k are learned.
 
     W ← W ∘ (A ⊘ W Hᵀ) H ⊘ (1 1ᵀH + W β), H likewise with Aᵀ, and after each

@@ -23,7 +23,7 @@ OVER_RELAXED = 1.6  # takes a third of the steps off
 class ConvexOpt(GraphEstimator):
     """Graph clustering by low rank plus sparse from partly observed graphs (Vinayak, Oymak & Hassibi, NeurIPS 2014).
 
-    minimise ‖L‖_* + λ ‖S‖₁ with L + S = A on the answered pairs and 0 ≤ L ≤ 1; then spectral clustering of L. Prefer
+    minimize ‖L‖_* + λ ‖S‖₁ with L + S = A on the answered pairs and 0 ≤ L ≤ 1; then spectral clustering of L. Prefer
     it when nodes belong to one cluster each, unanswered pairs are scattered and there are at most some thousand
     nodes: it is the only rival here that is N × N dense, with an eigendecomposition a step. The diagonal is answered
     with yes, unless it was given: in this model everybody belongs with itself.
@@ -111,7 +111,7 @@ class ConvexOpt(GraphEstimator):
                 "is cheaper than any cluster; use a larger penalty"
             )
         graph = sp.csr_array(optimum.low_rank[np.ix_(linked, linked)])
-        labels = best_k_means(laplacian_coordinates(graph, K, normalised=True), K, rng)
+        labels = best_k_means(laplacian_coordinates(graph, K, normalized=True), K, rng)
         memberships = np.empty((len(values), K))
         memberships[linked] = hard_memberships(labels, K)
         memberships[~linked] = most_yes(values[~linked][:, linked], known[~linked][:, linked], memberships[linked])

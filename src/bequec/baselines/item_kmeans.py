@@ -5,7 +5,7 @@ from typing import Any, Self
 from sklearn.utils.validation import validate_data
 
 from bequec.baselines.estimator import check_count
-from bequec.baselines.k_means import N_STARTS, best_k_means, hard_memberships
+from bequec.baselines.k_means import N_INIT, best_k_means, hard_memberships
 from bequec.learn.estimator import MembershipEstimator, Seed, largest_first
 from bequec.learn.inputs import as_generator
 from bequec.plan.mask.identifiable import check_n_clusters
@@ -20,7 +20,7 @@ class ItemKMeans(MembershipEstimator):
     Parameters
     ----------
     n_clusters : int
-    n_starts : int
+    n_init : int
         The best of so many starts is kept.
     random_state : int, Generator, RandomState or None
 
@@ -30,13 +30,13 @@ class ItemKMeans(MembershipEstimator):
     array([0, 0, 0, 1])
     """
 
-    def __init__(self, n_clusters: int, *, n_starts: int = N_STARTS, random_state: Seed = None) -> None:
+    def __init__(self, n_clusters: int, *, n_init: int = N_INIT, random_state: Seed = None) -> None:
         self.n_clusters = n_clusters
-        self.n_starts = n_starts
+        self.n_init = n_init
         self.random_state = random_state
 
     def _check(self) -> None:
-        check_count("n_starts", self.n_starts)
+        check_count("n_init", self.n_init)
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Cluster the items.
@@ -50,7 +50,7 @@ class ItemKMeans(MembershipEstimator):
         self._check()
         points = validate_data(self, X, accept_sparse="csr", dtype="float64")
         check_n_clusters(self.n_clusters, points.shape[0])
-        labels = best_k_means(points, int(self.n_clusters), as_generator(self.random_state), self.n_starts)
+        labels = best_k_means(points, int(self.n_clusters), as_generator(self.random_state), self.n_init)
         memberships = hard_memberships(labels, int(self.n_clusters))
         self._keep_memberships(memberships, largest_first(memberships))
         return self

@@ -24,7 +24,7 @@ class MinimumVolume(IteratedWindowedBaseline):
     ----------
     n_clusters : int
     coordinates : {"eigenvectors", "landmarks", "hubs"}
-        Where the simplex is looked for: in the top eigenvectors; or, as published, in the numbers of neighbours that
+        Where the simplex is looked for: in the top eigenvectors; or, as published, in the numbers of neighbors that
         a node shares with K − 1 others, random ones or those with most yes, which is hardly more than the noise of
         these few nodes' answers.
     max_iter : int
@@ -64,22 +64,22 @@ class MinimumVolume(IteratedWindowedBaseline):
         if self.coordinates == "eigenvectors":
             _, points = leading_eigenvectors(window, K, by="magnitude")
         elif self.coordinates == "landmarks":
-            points = shared_neighbours(window, rng.choice(window.shape[0], K - 1, replace=False))
+            points = shared_neighbors(window, rng.choice(window.shape[0], K - 1, replace=False))
         else:
             n_yes = np.asarray(window.sum(axis=1)).ravel()
-            points = shared_neighbours(window, np.argsort(-n_yes, kind="stable")[: K - 1])
+            points = shared_neighbors(window, np.argsort(-n_yes, kind="stable")[: K - 1])
         weights, n_iter = smallest_simplex(points, K, self.max_iter)
         self.n_iter_ = max(self.n_iter_, n_iter)
         return rows_on_simplex(weights)
 
 
-def shared_neighbours(window: sp.csr_array, landmarks: IntArray) -> FloatArray:
-    """How many neighbours each node shares with each landmark, and a one: the landmarks' columns of A², and 1."""
+def shared_neighbors(window: sp.csr_array, landmarks: IntArray) -> FloatArray:
+    """How many neighbors each node shares with each landmark, and a one: the landmarks' columns of A², and 1."""
     return np.column_stack([(window @ window[:, landmarks]).toarray(), np.ones(window.shape[0])])
 
 
 def smallest_simplex(points: FloatArray, n_clusters: int, max_iter: int) -> tuple[FloatArray, int]:
-    """Weights V Θᵀ ≥ 0 of the simplex of least volume: maximise |det Θ| with VΘᵀ ≥ 0 and 1ᵀVΘᵀ = 1ᵀ.
+    """Weights V Θᵀ ≥ 0 of the simplex of least volume: maximize |det Θ| with VΘᵀ ≥ 0 and 1ᵀVΘᵀ = 1ᵀ.
 
     |det Θ| is linear in one row of Θ, with the cofactors as coefficients, so each row is a linear program given the
     others. The columns are scaled at the end so that the rows sum to one as nearly as they can. Also says how many

@@ -16,7 +16,7 @@ from bequec.learn.dense_blocks import fits_densely
 from bequec.learn.execution.parallel import Mapper
 from bequec.learn.stitch.settings import STITCH
 from bequec.learn.stitch.stitching import RangeSpace, stitch
-from bequec.learn.stitch.stitching_order import centre
+from bequec.learn.stitch.stitching_order import center
 from bequec.learn.stitch.windows import gap, rough_window_svd
 from bequec.plan.query_plan import QueryPlan
 
@@ -83,7 +83,7 @@ def stitch_windows(plan: QueryPlan, windows: WideWindows, rank: int) -> FloatArr
 
 
 def tree_ties(usable: BoolArray, sizes: IntArray) -> list[tuple[int, int]]:
-    """(known, new) along the spanning tree with the most shared column nodes, breadth first from its centre."""
+    """(known, new) along the spanning tree with the most shared column nodes, breadth first from its center."""
     asked = sp.csr_array(usable.astype(float))
     shared = (asked @ sp.diags_array(sizes.astype(float)) @ asked).tocsr()
     shared.setdiag(0)
@@ -92,5 +92,5 @@ def tree_ties(usable: BoolArray, sizes: IntArray) -> list[tuple[int, int]]:
     tree = minimum_spanning_tree(shared)
     linked = (tree != 0).astype(float)
     linked = (linked + linked.T).tocsr()
-    visited, parents = breadth_first_order(linked, centre(linked), directed=False)
+    visited, parents = breadth_first_order(linked, center(linked), directed=False)
     return [(int(parents[group]), int(group)) for group in visited[1:]]
