@@ -58,7 +58,7 @@ def test_windows_that_share_no_yes_are_not_joined_by_chance():
         BASELINES["spacl"](2, 0).fit(ask_graph(graph, chain))
 
 
-def test_windows_are_neighbours_on_the_diagonal_and_cliques_elsewhere():
+def test_windows_are_neighbors_on_the_diagonal_and_cliques_elsewhere():
     diagonal = plan_queries(60, 3, n_groups=4, random_state=0)
     assert find_windows(everything_yes(diagonal)) == [(0, 1), (1, 2), (2, 3)]
     triangles = QueryPlan(np.repeat(np.arange(5), 6), TRIANGLES)

@@ -36,7 +36,7 @@ def test_the_objective_is_yes_minus_no_answers_inside_clusters(seed):
 def test_small_problems_are_solved_to_their_optimum(seed):
     answers, yes, total = random_answers(np.random.default_rng(seed))
     optimum = max(yes_minus_no(yes, total, labels) for labels in product(range(3), repeat=9))
-    model = CorrelationClusters(3, n_starts=20, random_state=0).fit(answers)
+    model = CorrelationClusters(3, n_init=20, random_state=0).fit(answers)
     assert yes_minus_no(yes, total, model.labels_) == pytest.approx(optimum)
     n_agree = optimum + (total - yes).sum() / 2
     assert model.agreement_ == pytest.approx(n_agree / (total.sum() / 2))
@@ -60,7 +60,7 @@ def test_clusters_are_followed_along_a_chain_of_many_groups():
     groups = 12
     plan = QueryPlan(np.arange(240) // 20, [(l, l) for l in range(groups)] + [(l, l + 1) for l in range(groups - 1)])
     answers, truth, _ = simulate_clusters(plan, 3, between=0.2, random_state=5)
-    model = CorrelationClusters(3, n_starts=3, random_state=0).fit(answers)
+    model = CorrelationClusters(3, n_init=3, random_state=0).fit(answers)
     best = truth.argmax(axis=1)
     assert len(set(zip(best.tolist(), model.labels_.tolist(), strict=True))) == 3
 

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.scikit_learn_checks import NOT_A_GRAPH, ONE_CLUSTER, graphs_instead_of_inner_products
 from threadpoolctl import threadpool_limits
 
 import bequec.baselines
@@ -25,128 +26,25 @@ from bequec.baselines import (
     SpectralClusters,
     load_pixels,
 )
-from bequec.baselines.estimator import GraphBaseline
 from bequec.simulate import simulate_clusters
-
-NO_GRAPH = "feeds points or their inner products; the rivals cluster graphs, with values in [0, 1]"
-NOT_A_GRAPH = dict.fromkeys(
-    [
-        "check_clustering",
-        "check_complex_data",
-        "check_dict_unchanged",
-        "check_dont_overwrite_parameters",
-        "check_dtype_object",
-        "check_estimator_sparse_array",
-        "check_estimator_sparse_matrix",
-        "check_estimator_sparse_tag",
-        "check_estimators_dtypes",
-        "check_estimators_empty_data_messages",
-        "check_estimators_fit_returns_self",
-        "check_estimators_pickle",
-        "check_f_contiguous_array_estimator",
-        "check_fit2d_1feature",
-        "check_fit2d_1sample",
-        "check_fit2d_predict1d",
-        "check_fit_check_is_fitted",
-        "check_fit_idempotent",
-        "check_fit_score_takes_y",
-        "check_methods_sample_order_invariance",
-        "check_methods_subset_invariance",
-        "check_n_features_in",
-        "check_n_features_in_after_fitting",
-        "check_positive_only_tag_during_fit",
-        "check_readonly_memmap_input",
-    ],
-    NO_GRAPH,
-)
-ONE_CLUSTER = dict.fromkeys(
-    [
-        "check_dont_overwrite_parameters",
-        "check_fit2d_1feature",
-        "check_fit2d_predict1d",
-        "check_methods_subset_invariance",
-    ],
-    "sets n_clusters=1, which is refused: there is nothing to tell apart",
-)
-
-
-class OnSimilarities(GraphBaseline):
-    """A rival on the similarities of points, so that scikit-learn's checks, which feed points, run through fit."""
-
-    def fit(self, X, y=None):
-        from sklearn.metrics.pairwise import rbf_kernel
-        from sklearn.utils.validation import validate_data
-
-        if sp.issparse(X):
-            X = X.tocsr()
-        X = validate_data(self, X, accept_sparse="csr", ensure_min_samples=2)
-        if sp.issparse(X):
-            X = X.toarray()
-        n_features = self.n_features_in_
-        similarity = rbf_kernel(X.astype(float), gamma=1 / X.shape[1] / max(X.var(), 1e-12))
-        super().fit((similarity + similarity.T) / 2)
-        self.n_features_in_ = n_features
-        return self
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = False
-        tags.input_tags.allow_nan = False
-        return tags
-
-
-class GeoNMFOnSimilarities(OnSimilarities, GeoNMF):
-    pass
-
-
-class SPACLOnSimilarities(OnSimilarities, SPACL):
-    pass
-
-
-class MinimumVolumeOnSimilarities(OnSimilarities, MinimumVolume):
-    pass
-
-
-class BayesianNMFOnSimilarities(OnSimilarities, BayesianNMF):
-    pass
-
-
-class SpectralClustersOnSimilarities(OnSimilarities, SpectralClusters):
-    pass
-
-
-class GraphKMeansOnSimilarities(OnSimilarities, GraphKMeans):
-    pass
-
-
-class ConvexOptOnSimilarities(OnSimilarities, ConvexOpt):
-    pass
-
-
-class CorrelationClustersOnSimilarities(OnSimilarities, CorrelationClusters):
-    pass
-
-
-@parametrize_with_checks([SPACL(3)], expected_failed_checks=lambda _: NOT_A_GRAPH)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @parametrize_with_checks(
     [
-        GeoNMFOnSimilarities(3),
-        SPACLOnSimilarities(3),
-        MinimumVolumeOnSimilarities(3),
-        BayesianNMFOnSimilarities(3),
-        SpectralClustersOnSimilarities(3),
-        GraphKMeansOnSimilarities(3),
-        ConvexOptOnSimilarities(3),
-        CorrelationClustersOnSimilarities(3),
+        GeoNMF(3),
+        SPACL(3),
+        MinimumVolume(3),
+        BayesianNMF(3),
+        SpectralClusters(3),
+        GraphKMeans(3),
+        ConvexOpt(3),
+        CorrelationClusters(3),
     ],
-    expected_failed_checks=lambda _: ONE_CLUSTER,
+    expected_failed_checks=lambda _: NOT_A_GRAPH,
 )
-def test_scikit_learn_checks_on_similarities(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks(estimator, check):
+    with graphs_instead_of_inner_products():
+        check(estimator)
 
 
 @parametrize_with_checks(
@@ -198,7 +96,7 @@ def test_results_are_in_the_callers_node_order(name, answers, rng):
     [
         (GeoNMF(3, tolerance=1.5), r"tolerance=1.5 must be a number between 0 and 1, both excluded"),
         (GeoNMF(3, quantile="most"), r"quantile='most' must be a number between 0 and 1"),  # type: ignore[arg-type]
-        (SPACL(3, n_neighbours=1), r"n_neighbours=1 must be a whole number of at least 2"),
+        (SPACL(3, n_neighbors=1), r"n_neighbors=1 must be a whole number of at least 2"),
         (SPACL(3, pruned_share=0), r"pruned_share=0 must be a number between 0 and 1"),
         (
             MinimumVolume(3, coordinates="all"),
@@ -208,9 +106,10 @@ def test_results_are_in_the_callers_node_order(name, answers, rng):
         (BayesianNMF(3, tol=-1), r"tol=-1 must be a number of at least 0"),
         (BayesianNMF(3, n_restarts=-1), r"n_restarts=-1 must be a whole number of at least 0"),
         (BayesianNMF(3, diagonal=-1), r"diagonal=-1 must be a number of at least 0"),
-        (GraphKMeans(3, n_starts=2.5), r"n_starts=2.5 must be a whole number"),  # type: ignore[arg-type]
+        (GraphKMeans(3, n_init=2.5), r"n_init=2.5 must be a whole number"),  # type: ignore[arg-type]
+        (GraphKMeans(3, n_init=5, as_published=True), r"n_init=5 has no effect with as_published=True"),
         (ConvexOpt(3, tol=0), r"tol=0 must be a positive number"),
-        (CorrelationClusters(3, n_starts=True), r"n_starts=True must be a whole number"),
+        (CorrelationClusters(3, n_init=True), r"n_init=True must be a whole number"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(estimator, message, answers):
@@ -267,3 +166,11 @@ def test_names_are_loaded_on_first_use_and_documented():
         assert getattr(bequec.baselines, name).__doc__
     with pytest.raises(AttributeError, match=r"module 'bequec.baselines' has no attribute 'GeoMNF'"):
         _ = bequec.baselines.GeoMNF
+
+
+@pytest.mark.parametrize("name", sorted(BASELINES))
+def test_progress_is_told_to_its_end(name, answers):
+    heard = []
+    BASELINES[name](3, 0).fit(answers, progress=lambda *said: heard.append(said))
+    assert heard
+    assert all(what == heard[0][0] and 0 <= done <= total for what, done, total in heard)

@@ -78,7 +78,7 @@ def test_sparse_windows_with_isolated_nodes_are_survived(name):
     plan = plan_queries(1500, 6, n_groups=6, random_state=0)
     answers, _, _ = simulate_mixed_memberships(plan, 6, average_degree=3, random_state=0)
     model = BASELINES[name](6, 0)
-    quick = {"bnmf": {"max_iter": 50, "n_restarts": 0}, "correlation": {"n_starts": 1}, "mvsi": {"max_iter": 2}}
+    quick = {"bnmf": {"max_iter": 50, "n_restarts": 0}, "correlation": {"n_init": 1}, "mvsi": {"max_iter": 2}}
     model.set_params(**quick.get(name, {}))
     if name in ("bnmf", "mvsi"):
         with pytest.warns(ConvergenceWarning, match="still moving after max_iter="):

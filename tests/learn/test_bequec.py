@@ -1,95 +1,28 @@
 import json
+import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.scikit_learn_checks import NOT_A_GRAPH, graphs_instead_of_inner_products
 from threadpoolctl import threadpool_limits
 
-from bequec import Answers, AnswersError, BeQuec, ModelError, PlanError, QueryPlan, ask_graph, plan_queries
+from bequec import Answers, AnswersError, BeQuec, BequecError, ModelError, PlanError, QueryPlan, ask_graph, plan_queries
 from bequec.look import accuracy, mean_squared_error
 from bequec.simulate import simulate_clusters, simulate_mixed_memberships
-
-NO_GRAPH = "feeds points or their inner products; BeQuec clusters graphs, with values in [0, 1]"
-NOT_A_GRAPH = dict.fromkeys(
-    [
-        "check_clustering",
-        "check_dict_unchanged",
-        "check_dont_overwrite_parameters",
-        "check_dtype_object",
-        "check_estimators_empty_data_messages",
-        "check_estimator_sparse_tag",
-        "check_estimator_sparse_array",
-        "check_estimator_sparse_matrix",
-        "check_estimators_dtypes",
-        "check_estimators_fit_returns_self",
-        "check_estimators_pickle",
-        "check_f_contiguous_array_estimator",
-        "check_fit2d_1feature",
-        "check_fit2d_1sample",
-        "check_fit2d_predict1d",
-        "check_fit_check_is_fitted",
-        "check_fit_idempotent",
-        "check_fit_score_takes_y",
-        "check_methods_sample_order_invariance",
-        "check_methods_subset_invariance",
-        "check_n_features_in",
-        "check_non_transformer_estimators_n_iter",
-        "check_n_features_in_after_fitting",
-        "check_positive_only_tag_during_fit",
-        "check_readonly_memmap_input",
-        "check_complex_data",
-    ],
-    NO_GRAPH,
-)
-
-
-class OnSimilarities(BeQuec):
-    """BeQuec on the similarities of points, so that scikit-learn's checks, which feed points, run through fit."""
-
-    def fit(self, X, y=None):
-        from sklearn.metrics.pairwise import rbf_kernel
-        from sklearn.utils.validation import validate_data
-
-        if sp.issparse(X):
-            X = X.tocsr()
-        X = validate_data(self, X, accept_sparse="csr", ensure_min_samples=2)
-        if sp.issparse(X):
-            X = X.toarray()
-        n_features = self.n_features_in_
-        similarity = rbf_kernel(X.astype(float), gamma=1 / X.shape[1] / max(X.var(), 1e-12))
-        super().fit((similarity + similarity.T) / 2)
-        self.n_features_in_ = n_features
-        return self
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = False
-        tags.input_tags.allow_nan = False
-        return tags
 
 
 @parametrize_with_checks(
     [BeQuec(3, refine=None), BeQuec(3, refine="subspace"), BeQuec(3)], expected_failed_checks=lambda _: NOT_A_GRAPH
 )
 def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@parametrize_with_checks(
-    [OnSimilarities(3, refine=None)],
-    expected_failed_checks=lambda _: {
-        "check_fit2d_1feature": "similarities on a line have too few directions for three clusters, which is said",
-        **dict.fromkeys(
-            ["check_dont_overwrite_parameters", "check_methods_subset_invariance", "check_fit2d_predict1d"],
-            "sets n_clusters=1, which is refused: there is nothing to tell apart",
-        ),
-    },
-)
-def test_scikit_learn_checks_on_similarities(estimator, check):
-    check(estimator)
+    with graphs_instead_of_inner_products():
+        check(estimator)
 
 
 def planted(n_nodes=400, n_clusters=4, n_groups=5, seed=0, **options):
@@ -206,9 +139,9 @@ def test_refitting_starts_afresh_and_parameters_are_stored_verbatim():
     assert (model.fit_predict(second) == model.labels_).all()
 
 
-def test_the_callback_hears_of_every_stitch_and_stage():
+def test_progress_hears_of_every_stitch_and_stage():
     heard = []
-    BeQuec(4, random_state=0, callback=lambda *said: heard.append(said)).fit(planted().answers)
+    BeQuec(4, random_state=0).fit(planted().answers, progress=lambda *said: heard.append(said))
     assert heard[:4] == [("stitching groups", done, 4) for done in range(1, 5)]
     assert list(dict.fromkeys(what for what, _, _ in heard)) == [
         "stitching groups",
@@ -239,8 +172,6 @@ def test_broken_model_files_are_refused(tmp_path):
     np.savez(tmp_path / "other.npz", header=np.asarray('{"format": "other"}'))
     with pytest.raises(ModelError, match="is not a bequec model file"):
         BeQuec.load(tmp_path / "other.npz")
-    with pytest.raises(ModelError, match="not fitted; call fit before save"):
-        BeQuec(3).save(tmp_path / "model.npz")
 
 
 @pytest.mark.parametrize(
@@ -289,3 +220,48 @@ def test_blocks_without_any_answer_are_named(rng):
     yes[np.ix_(plan.order, plan.order)] = answers.yes.toarray()
     with pytest.raises(PlanError, match=r"2 asked blocks have no answer yet, e.g. \(2, 3\).*bequec status"):
         BeQuec(3).fit(Answers.from_counts(plan, yes * total, total.astype(float)))
+
+
+@pytest.mark.parametrize("refine", [None, "subspace"])
+@pytest.mark.parametrize("given", [{"max_iter": 50}, {"tol": 0.1}, {"time_limit": 10}, {"keep_covariances": True}])
+def test_parameters_that_only_the_posterior_uses_are_refused_elsewhere(refine, given):
+    [(name, value)] = given.items()
+    with pytest.raises(ModelError, match=f"{name}={value} has no effect with refine={refine!r}: only .*'posterior'"):
+        BeQuec(4, refine=refine, **given).fit(planted().answers)
+    BeQuec(4, refine=refine, n_jobs=2, random_state=1).fit(planted().answers)
+
+
+def test_a_model_is_pickled_and_cloned_whoever_hears_of_the_progress():
+    answers = planted().answers
+    model = BeQuec(4, refine="subspace", random_state=0).fit(answers, progress=lambda *said: None)
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.memberships_, model.memberships_)
+    assert_array_equal(clone(again).fit(answers).memberships_, model.memberships_)
+    with pytest.raises(TypeError, match="callback"):
+        BeQuec(4, callback=print)  # type: ignore[call-arg]
+    with pytest.raises(ModelError, match="progress=3 must be a function"):
+        model.fit(answers, progress=3)  # type: ignore[arg-type]
+
+
+def test_an_unfitted_model_raises_scikit_learns_error_and_ours(tmp_path):
+    for error in (NotFittedError, ModelError, BequecError):
+        with pytest.raises(error, match="not fitted; call fit before save"):
+            BeQuec(3).save(tmp_path / "model.npz")
+    assert not (tmp_path / "model.npz").exists()
+
+
+def test_the_learned_prior_is_in_the_clusters_order_and_comes_back_with_the_model(tmp_path):
+    plan = plan_queries(1000, 3, n_groups=4, random_state=0)
+    nu = [0.1, 0.2, 0.6]
+    answers, _, _ = simulate_mixed_memberships(plan, 3, concentration=nu, random_state=2)
+    model = BeQuec(3, random_state=0).fit(answers)
+    assert_allclose(model.concentration_, nu[::-1], rtol=0.35)  # the largest cluster first
+    model.save(tmp_path / "model.npz")
+    assert_array_equal(BeQuec.load(tmp_path / "model.npz").concentration_, model.concentration_)
+    assert not hasattr(model.set_params(refine="subspace").fit(answers), "concentration_")
+
+
+def test_a_model_of_an_earlier_version_has_no_prior():
+    model = BeQuec.load(Path(__file__).parents[1] / "fixtures" / "0.1" / "model-posterior.npz")
+    assert hasattr(model, "memberships_std_")
+    assert not hasattr(model, "concentration_")

@@ -16,7 +16,7 @@ from bequec.learn.linalg.krylov import krylov_eigenvectors, random_block
 from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.linalg.top_svd import top_svd
 from bequec.learn.stitch.anchors import scale_groups_to_corners, successive_projection
-from bequec.learn.stitch.growing import solve_rows
+from bequec.learn.stitch.small_groups import solve_rows
 from bequec.learn.stitch.stitching import stitch
 from bequec.learn.stitch.stitching_order import Stitch, stitching_order
 from bequec.learn.stitch.windows import window_svd
@@ -145,7 +145,7 @@ def test_order_is_the_papers_chain_outward_from_the_middle():
     ]  # fmt: skip
 
 
-def test_order_is_a_tree_from_the_centre_when_neighbours_share_nothing():
+def test_order_is_a_tree_from_the_center_when_neighbors_share_nothing():
     """Two stars joined: groups 0, 2, 4 ask about 0 and groups 1, 3 about 1; group 0 asks about 1, too."""
     asked = np.zeros((5, 5), dtype=bool)
     for l, m in [(0, 0), (2, 0), (4, 0), (1, 1), (3, 1), (0, 1)]:

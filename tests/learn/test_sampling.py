@@ -1,5 +1,7 @@
 """A sample of nodes: how large it is, that its answers are the same ones, and that the other nodes join it truly."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -8,7 +10,10 @@ from bequec import Answers, BeQuec, QueryPlan, plan_queries
 from bequec.learn.posterior import sampling
 from bequec.learn.posterior.cavity import Belief
 from bequec.learn.posterior.sampling import among, draw_sample, extend, share_needed
-from bequec.learn.task import State, Task
+from bequec.learn.posterior.settings import POSTERIOR
+from bequec.learn.problem import Problem
+from bequec.learn.state import State
+from bequec.learn.work import Work
 from bequec.look import mean_squared_error
 from bequec.simulate import expected_answers, simulate_mixed_memberships
 
@@ -22,6 +27,12 @@ def partly_answered(rng):
     yes = rng.binomial(total, 0.4)
     answers = Answers.from_counts(plan, (yes + yes.T).astype(float), (total + total.T).astype(float))
     return answers, *((x + x.T)[np.ix_(plan.order, plan.order)] for x in (yes, total))
+
+
+def sample_needs(monkeypatch, *, pairs, answers):
+    """A sample needs so many pairs per cluster, and so many of the rarer answer per node and cluster."""
+    settings = dataclasses.replace(POSTERIOR, sampled_pairs_per_cluster=pairs, sampled_answers_per_cluster=answers)
+    monkeypatch.setattr(sampling, "POSTERIOR", settings)
 
 
 def drawn(n_nodes, **parameters):
@@ -44,32 +55,30 @@ def test_answers_among_some_nodes_are_those_of_all(partly_answered, rng):
 def test_sample_is_as_large_as_answers_ask_for(monkeypatch):
     answers, _, _ = drawn(2000)
     pairs, rarer = answers.n_answered_pairs, 2 * answers.n_answers * answers.share_yes / 2000
-    monkeypatch.setattr(sampling, "RARER_PER_CLUSTER", 0)
-    monkeypatch.setattr(sampling, "PAIRS_PER_CLUSTER", pairs / 3 / 4)
+    sample_needs(monkeypatch, pairs=pairs / 3 / 4, answers=0)
     assert share_needed(answers, 3) == pytest.approx(0.5)  # half of the nodes have a quarter of the pairs
-    monkeypatch.setattr(sampling, "RARER_PER_CLUSTER", 0.7 * rarer / 3)
+    sample_needs(monkeypatch, pairs=pairs / 3 / 4, answers=0.7 * rarer / 3)
     assert share_needed(answers, 3) == pytest.approx(0.7)  # half of them would have too few yes
     start = State(np.arange(4000.0).reshape(2000, 2), np.ones(2), np.ones(2), np.arange(6000.0).reshape(2000, 3))
-    task = Task(answers, answers.plan.asked, 3, np.random.default_rng(0))
-    sample = draw_sample(task, start)
+    problem = Problem(answers, answers.plan.asked, 3)
+    sample = draw_sample(problem, np.random.default_rng(0), start)
     assert sample.is_part
-    assert_array_equal(sample.task.answers.plan.sizes, np.ceil(0.7 * answers.plan.sizes))
+    assert_array_equal(sample.problem.answers.plan.sizes, np.ceil(0.7 * answers.plan.sizes))
     assert len(np.unique(sample.positions)) == len(sample.positions) == 1400
     assert_array_equal(sample.start.memberships, start.memberships[sample.positions])
-    monkeypatch.setattr(sampling, "RARER_PER_CLUSTER", 0.9 * rarer / 3)
-    everyone = draw_sample(task, start)
+    sample_needs(monkeypatch, pairs=pairs / 3 / 4, answers=0.9 * rarer / 3)
+    everyone = draw_sample(problem, np.random.default_rng(0), start)
     assert not everyone.is_part
-    assert everyone.task is task
+    assert everyone.problem is problem
 
 
 def test_small_groups_are_kept_whole(monkeypatch):
-    monkeypatch.setattr(sampling, "PAIRS_PER_CLUSTER", 10)
-    monkeypatch.setattr(sampling, "RARER_PER_CLUSTER", 0)
+    sample_needs(monkeypatch, pairs=10, answers=0)
     plan = QueryPlan(np.repeat([0, 1, 2], [50, 450, 500]), [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2)])
     answers, _, _ = simulate_mixed_memberships(plan, 3, random_state=1)
     start = State(np.zeros((1000, 3)), np.ones(3), np.ones(3), np.zeros((1000, 3)))
-    sample = draw_sample(Task(answers, plan.asked, 3, np.random.default_rng(0)), start)
-    assert sample.task.answers.plan.sizes.tolist() == [50, 60, 60]
+    sample = draw_sample(Problem(answers, plan.asked, 3), np.random.default_rng(0), start)
+    assert sample.problem.answers.plan.sizes.tolist() == [50, 60, 60]
 
 
 def test_other_nodes_join_with_their_true_memberships(rng):
@@ -96,8 +105,7 @@ def test_posterior_is_as_good_from_a_sample(missing, monkeypatch, rng):
         yes = answers.yes.toarray()[np.ix_(answers.plan.position_of, answers.plan.position_of)] * total
         answers = Answers.from_counts(answers.plan, yes, total.astype(float))
     whole = BeQuec(3, random_state=0).fit(answers)
-    monkeypatch.setattr(sampling, "PAIRS_PER_CLUSTER", answers.n_answered_pairs / 3 / 4)
-    monkeypatch.setattr(sampling, "RARER_PER_CLUSTER", 0)
+    sample_needs(monkeypatch, pairs=answers.n_answered_pairs / 3 / 4, answers=0)
     sampled = BeQuec(3, random_state=0).fit(answers)
     assert not np.array_equal(sampled.memberships_, whole.memberships_)
     assert mean_squared_error(sampled.memberships_, truth) < 1.1 * mean_squared_error(whole.memberships_, truth)
@@ -108,9 +116,8 @@ def test_posterior_is_as_good_from_a_sample(missing, monkeypatch, rng):
 
 def test_out_of_time_a_sample_is_no_worse_than_the_start(monkeypatch):
     answers, truth, _ = drawn(900)
-    monkeypatch.setattr(sampling, "PAIRS_PER_CLUSTER", 100)
-    monkeypatch.setattr(sampling, "RARER_PER_CLUSTER", 0)
-    monkeypatch.setattr(Task, "out_of_time", lambda self: True)
+    sample_needs(monkeypatch, pairs=100, answers=0)
+    monkeypatch.setattr(Work, "out_of_time", lambda self: True)
     with pytest.warns(UserWarning, match="ran out of time"):
         model = BeQuec(3, random_state=0, time_limit=60).fit(answers)
     start = BeQuec(3, refine="subspace", random_state=0).fit(answers)

@@ -1,7 +1,7 @@
 """Permutation fixing (Algorithm 4): a method for whole graphs, applied window by window and joined.
 
 A window is a set of groups all of whose blocks, their own included, were answered. On the diagonal pattern the
-windows are the neighbours {l, l + 1}, as in the paper; on other plans they are maximal cliques of the group graph.
+windows are the neighbors {l, l + 1}, as in the paper; on other plans they are maximal cliques of the group graph.
 Clusters have no names, so each window's clusters come in an order of their own; the groups that a window shares with
 what is known already say which is which (Hungarian method).
 """
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.core.errors import ModelError, PlanError, shortened
+from bequec.core.progress import Progress
 from bequec.learn.matching import best_assignment
 from bequec.learn.stitch.windows import answered_block
 from bequec.plan.query_plan import QueryPlan
@@ -22,7 +23,7 @@ Window = tuple[int, ...]
 Kernel = Callable[[sp.csr_array], FloatArray]
 
 
-def fix_permutations(answers: Answers, n_clusters: int, kernel: Kernel) -> FloatArray:
+def fix_permutations(answers: Answers, n_clusters: int, kernel: Kernel, progress: Progress | None = None) -> FloatArray:
     """The memberships that ``kernel`` finds in each window, with the clusters of all windows in one order.
 
     M_new Π with Π the permutation for which ⟨M_new Π, M_known⟩ over the shared nodes is largest. Of a node that two
@@ -32,7 +33,8 @@ def fix_permutations(answers: Answers, n_clusters: int, kernel: Kernel) -> Float
     """
     memberships = np.full((answers.plan.n_nodes, n_clusters), 1.0 / n_clusters)
     known = np.zeros(answers.plan.n_nodes, dtype=bool)
-    for window in joining_order(find_windows(answers), answers.plan):
+    windows = joining_order(find_windows(answers), answers.plan)
+    for done, window in enumerate(windows, start=1):
         graph, nodes = window_graph(answers, window)
         if len(nodes) < n_clusters:
             raise ModelError(
@@ -49,6 +51,8 @@ def fix_permutations(answers: Answers, n_clusters: int, kernel: Kernel) -> Float
         order = best_assignment(found[shared].T @ memberships[nodes[shared]])
         memberships[nodes] = found[:, order]
         known[nodes] = True
+        if progress is not None:
+            progress("fitting windows", done, len(windows))
     return memberships
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from bequec.ask.answers import Answers
-from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, rows_on_simplex
+from bequec.baselines.estimator import IteratedWindowedBaseline, check_count, rows_on_simplex
 from bequec.core.arrays import FloatArray
 from bequec.core.errors import ModelError
+from bequec.learn.estimator import Seed
 
 SHAPE, RATE = 5.0, 2.0  # of the gamma prior on the precisions, as published
 DENSE_ABOVE = 0.03
@@ -21,8 +21,8 @@ TINY = float(np.sqrt(np.finfo(float).eps))
 Step = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
-class BayesianNMF(WindowedBaseline):
-    """Community detection by Bayesian nonnegative matrix factorisation, CD-BNMF (Psorakis et al., Phys. Rev. E 2011).
+class BayesianNMF(IteratedWindowedBaseline):
+    """Community detection by Bayesian nonnegative matrix factorization, CD-BNMF (Psorakis et al., Phys. Rev. E 2011).
 
     Prefer it when the number of clusters is only known from above: it prunes those that the answers do not need. It
     is a local search from a random start and, with many overlapping nodes, behind the spectral rivals. A node without
@@ -82,20 +82,16 @@ class BayesianNMF(WindowedBaseline):
             if not isinstance(value, int | float | np.number) or not value >= 0:
                 raise ModelError(f"{name}={value!r} must be a number of at least 0")
 
-    def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
-        self.n_iter_ = 0
-        return super()._learn(answers, rng)
-
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         K = int(self.n_clusters)
         if self.diagonal:
             window = sp.csr_array(window + sp.diags_array(np.full(window.shape[0], float(self.diagonal))))
         window = window / window.data.max()
-        best = factorise(window, K, rng, self.max_iter, self.tol)
+        best = factorize(window, K, rng, self.max_iter, self.tol)
         for _ in range(self.n_restarts):
             if best.n_kept == K:
                 break
-            best = max(best, factorise(window, K, rng, self.max_iter, self.tol), key=lambda found: found.n_kept)
+            best = max(best, factorize(window, K, rng, self.max_iter, self.tol), key=lambda found: found.n_kept)
         self.n_iter_ = max(self.n_iter_, best.n_iter)
         return rows_on_simplex(best.left)
 
@@ -108,7 +104,7 @@ class Factors(NamedTuple):
     n_iter: int
 
 
-def factorise(graph: sp.csr_array, n_clusters: int, rng: np.random.Generator, max_iter: int, tol: float) -> Factors:
+def factorize(graph: sp.csr_array, n_clusters: int, rng: np.random.Generator, max_iter: int, tol: float) -> Factors:
     """W and H of A ≈ W Hᵀ under Poisson noise, with half-normal priors whose precisions β_k are learned.
 
     W ← W ∘ (A ⊘ W Hᵀ) H ⊘ (1 1ᵀH + W β), H likewise with Aᵀ, and after each

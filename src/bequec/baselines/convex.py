@@ -6,21 +6,24 @@ import numpy as np
 import scipy.sparse as sp
 
 from bequec.ask.answers import Answers
-from bequec.baselines.estimator import GraphBaseline, Seed, check_count
+from bequec.baselines.estimator import check_count, unfinished
 from bequec.baselines.k_means import best_k_means, hard_memberships
 from bequec.baselines.spectral import laplacian_coordinates
 from bequec.core.arrays import BoolArray, FloatArray
 from bequec.core.errors import ModelError
+from bequec.core.progress import Progress
+from bequec.learn.estimator import GraphEstimator, Seed
+from bequec.learn.state import State
 
 LINKED = 0.1  # the largest link of a node that the optimum did not leave out
 MOST_NODES = 6000  # a dozen dense N × N matrices, 3.5 GB, and days of eigendecompositions
 OVER_RELAXED = 1.6  # takes a third of the steps off
 
 
-class ConvexOpt(GraphBaseline):
+class ConvexOpt(GraphEstimator):
     """Graph clustering by low rank plus sparse from partly observed graphs (Vinayak, Oymak & Hassibi, NeurIPS 2014).
 
-    minimise ‖L‖_* + λ ‖S‖₁ with L + S = A on the answered pairs and 0 ≤ L ≤ 1; then spectral clustering of L. Prefer
+    minimize ‖L‖_* + λ ‖S‖₁ with L + S = A on the answered pairs and 0 ≤ L ≤ 1; then spectral clustering of L. Prefer
     it when nodes belong to one cluster each, unanswered pairs are scattered and there are at most some thousand
     nodes: it is the only rival here that is N × N dense, with an eigendecomposition a step. The diagonal is answered
     with yes, unless it was given: in this model everybody belongs with itself.
@@ -85,7 +88,7 @@ class ConvexOpt(GraphBaseline):
             if not isinstance(value, int | float | np.number) or not value > 0:
                 raise ModelError(f"{name}={value!r} must be a positive number")
 
-    def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
+    def _learn(self, answers: Answers, rng: np.random.Generator, progress: Progress | None) -> State:
         if answers.plan.n_nodes > MOST_NODES:
             raise ModelError(
                 f"Convex-Opt works on dense {answers.plan.n_nodes} × {answers.plan.n_nodes} matrices, too large above "
@@ -94,7 +97,7 @@ class ConvexOpt(GraphBaseline):
         values, known = observed(answers, zero_filled=self.zero_filled)
         penalty = usual_penalty(answers) if self.penalty is None else float(self.penalty)
         weights: FloatArray = np.where(known, penalty, 0.0)
-        optimum = low_rank_plus_sparse(values, weights, self.max_iter, self.tol)
+        optimum = low_rank_plus_sparse(values, weights, self.max_iter, self.tol, progress)
         node_at = answers.plan.position_of
         self.low_rank_: FloatArray = optimum.low_rank[np.ix_(node_at, node_at)]
         self.objective_ = objective(optimum.low_rank, values, weights)
@@ -108,11 +111,11 @@ class ConvexOpt(GraphBaseline):
                 "is cheaper than any cluster; use a larger penalty"
             )
         graph = sp.csr_array(optimum.low_rank[np.ix_(linked, linked)])
-        labels = best_k_means(laplacian_coordinates(graph, K, normalised=True), K, rng)
+        labels = best_k_means(laplacian_coordinates(graph, K, normalized=True), K, rng)
         memberships = np.empty((len(values), K))
         memberships[linked] = hard_memberships(labels, K)
         memberships[~linked] = most_yes(values[~linked][:, linked], known[~linked][:, linked], memberships[linked])
-        return memberships
+        return State(memberships=memberships, unfinished=unfinished(self, optimum.n_iter))
 
 
 class Optimum(NamedTuple):
@@ -167,7 +170,9 @@ def objective(low_rank: FloatArray, values: FloatArray, weights: FloatArray) -> 
     return float(np.abs(np.linalg.eigvalsh(low_rank)).sum() + (weights * np.abs(values - low_rank)).sum())
 
 
-def low_rank_plus_sparse(values: FloatArray, weights: FloatArray, max_iter: int, tol: float) -> Optimum:
+def low_rank_plus_sparse(
+    values: FloatArray, weights: FloatArray, max_iter: int, tol: float, progress: Progress | None = None
+) -> Optimum:
     """The symmetric L in [0, 1] of least ‖L‖_* + Σ w |A − L|, by the alternating directions method of multipliers.
 
     X = eigenvalues of Z − U shrunk by 1/ρ; Z = A + (X + U − A shrunk by w/ρ), clipped to [0, 1]; U += X − Z, with X
@@ -177,6 +182,8 @@ def low_rank_plus_sparse(values: FloatArray, weights: FloatArray, max_iter: int,
     Z, U = values * (weights > 0), np.zeros_like(values)
     n_iter = 0
     while n_iter < max_iter:
+        if progress is not None:
+            progress("separating clusters from errors", n_iter, max_iter)
         n_iter += 1
         X = _shrink_eigenvalues(Z - U, 1.0 / rho)
         ahead = OVER_RELAXED * X + (1 - OVER_RELAXED) * Z

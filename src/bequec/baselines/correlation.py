@@ -6,9 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from bequec.ask.answers import Answers
-from bequec.baselines.estimator import GraphBaseline, Seed, check_count
+from bequec.baselines.estimator import check_count
 from bequec.baselines.k_means import hard_memberships
 from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.progress import Progress
+from bequec.learn.estimator import GraphEstimator, Seed
+from bequec.learn.state import State
 
 MOST_SWEEPS = 50
 MOST_MERGED = 300  # more clusters than this are not merged pair by pair
@@ -16,12 +19,12 @@ SPARE = 10  # empty clusters that nodes may found on their way
 ROUNDING = 1e-9
 
 
-class CorrelationClusters(GraphBaseline):
+class CorrelationClusters(GraphEstimator):
     """Correlation clustering of the answered pairs (Bansal, Blum & Chawla, Mach. Learn. 2004), with at most K clusters.
 
     Not in the BeQuec paper; what practitioners of crowdsourced matching use. Prefer it when nodes belong to one
     cluster each and answers are right more often than not: it needs no windows, takes any mask, and uses repeated
-    answers by their number. It maximises yes minus no answers inside clusters, so it may leave some of the K clusters
+    answers by their number. It maximizes yes minus no answers inside clusters, so it may leave some of the K clusters
     empty, and where a yes is rare even inside clusters (sparse networks) it is the wrong aim. A node without any
     answer gets uniform memberships.
 
@@ -33,7 +36,7 @@ class CorrelationClusters(GraphBaseline):
     ----------
     n_clusters : int
         The most clusters there may be.
-    n_starts : int
+    n_init : int
         The best of so many starts is kept.
     random_state : int, Generator, RandomState or None
 
@@ -50,24 +53,28 @@ class CorrelationClusters(GraphBaseline):
     True
     """
 
-    def __init__(self, n_clusters: int, *, n_starts: int = 5, random_state: Seed = None) -> None:
+    def __init__(self, n_clusters: int, *, n_init: int = 5, random_state: Seed = None) -> None:
         self.n_clusters = n_clusters
-        self.n_starts = n_starts
+        self.n_init = n_init
         self.random_state = random_state
 
     def _check(self) -> None:
-        check_count("n_starts", self.n_starts)
+        check_count("n_init", self.n_init)
 
-    def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
+    def _learn(self, answers: Answers, rng: np.random.Generator, progress: Progress | None) -> State:
         pairs = signed_pairs(answers)
         K = int(self.n_clusters)
-        found = [cluster_signed_pairs(pairs, K, rng) for _ in range(self.n_starts)]
+        found = []
+        for done in range(1, self.n_init + 1):
+            found.append(cluster_signed_pairs(pairs, K, rng))
+            if progress is not None:
+                progress("searching from several starts", done, self.n_init)
         labels = max(found, key=lambda labels: yes_minus_no_inside(pairs, labels))
         n_no = answers.n_answers * (1 - answers.share_yes)
         self.agreement_ = float((yes_minus_no_inside(pairs, labels) + n_no) / answers.n_answers)
         memberships = hard_memberships(labels, K)
         memberships[answers.answers_per_node[answers.plan.order] == 0] = 1.0 / K
-        return memberships
+        return State(memberships=memberships)
 
 
 @dataclass(frozen=True)
@@ -127,7 +134,7 @@ def yes_minus_no_inside(pairs: SignedPairs, labels: IntArray) -> float:
 
 
 def pivots(signed: sp.csr_array, rng: np.random.Generator) -> IntArray:
-    """Each pivot, in random order, takes its neighbours of mostly yes that nobody has taken yet."""
+    """Each pivot, in random order, takes its neighbors of mostly yes that nobody has taken yet."""
     labels = np.full(signed.shape[0], -1)
     for pivot in rng.permutation(signed.shape[0]):
         if labels[pivot] < 0:

@@ -1,106 +1,50 @@
-"""What all baselines share: they are scikit-learn clusterers that take what BeQuec takes."""
+"""What rivals share besides the interface: permutation fixing, and how parameters are checked."""
 
-import warnings
-from abc import ABC, abstractmethod
-from typing import Any, Self
+import dataclasses
+from abc import abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from bequec.ask.answers import Answers
 from bequec.baselines.alignment import fix_permutations
-from bequec.core.arrays import FloatArray, IntArray
-from bequec.core.errors import AnswersError, ModelError
-from bequec.learn.inputs import as_answers, as_generator
-from bequec.plan.mask.identifiable import check_n_clusters
-
-Seed = int | np.random.Generator | np.random.RandomState | None
-
-
-class MembershipClusterer(ClusterMixin, BaseEstimator, ABC):
-    """Any rival that learns memberships; a child stores its parameters and says ``_check`` and ``_learn``.
-
-    Attributes
-    ----------
-    memberships_ : (n_nodes, n_clusters) array
-        Rows on the simplex, clusters ordered by size, nodes in the caller's order.
-    labels_ : (n_nodes,) array
-        The cluster of largest membership.
-    """
-
-    n_clusters: int
-    random_state: Seed
-
-    def _keep(self, memberships: FloatArray, n_features: int) -> Self:
-        """Store the result, the largest cluster first."""
-        by_size = np.argsort(-memberships.sum(axis=0), kind="stable")
-        self.memberships_: FloatArray = memberships[:, by_size]
-        self.labels_: IntArray = self.memberships_.argmax(axis=1)
-        self.n_features_in_ = n_features
-        return self
-
-    def _check(self) -> None:
-        """Raise ``ModelError`` for parameters that make no sense."""
+from bequec.core.arrays import FloatArray
+from bequec.core.errors import ModelError
+from bequec.core.progress import Progress
+from bequec.learn.estimator import GraphEstimator
+from bequec.learn.state import State
 
 
-class GraphBaseline(MembershipClusterer):
-    """A rival that learns from all answers at once; one that iterates says after how many it stopped."""
-
-    n_iter_: int
-
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Learn the memberships.
-
-        Parameters
-        ----------
-        X : Answers, or (n_nodes, n_nodes) array or sparse matrix, or networkx graph
-            A graph counts as fully observed but for its diagonal; NaN in a dense array is an unknown pair.
-        y : None
-            Ignored, for scikit-learn's interface.
-        """
-        self._check()
-        answers = as_answers(X)
-        check_n_clusters(self.n_clusters, answers.plan.n_nodes)
-        if not answers.yes.nnz:
-            raise AnswersError(
-                f"none of the {answers.n_answered_pairs} answered pairs is a yes; there is nothing to cluster: "
-                "collect answers, or check that they were read as meant"
-            )
-        # One thread of BLAS and of k-means: the same bytes whatever the machine.
-        with threadpool_limits(limits=1):
-            memberships = self._learn(answers, as_generator(self.random_state))
-        # With tol=0 all of max_iter is what was asked for.
-        if vars(self).get("tol", 1) and vars(self).get("n_iter_", 0) >= vars(self).get("max_iter", np.inf):
-            unsettled = (
-                f"{type(self).__name__} was still moving after max_iter={self.n_iter_} iterations; raise max_iter"
-            )
-            warnings.warn(unsettled, ConvergenceWarning, stacklevel=2)
-        return self._keep(memberships[answers.plan.position_of], answers.plan.n_nodes)
-
-    @abstractmethod
-    def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
-        """Memberships in group order."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-class WindowedBaseline(GraphBaseline):
+class WindowedBaseline(GraphEstimator):
     """A rival made for whole graphs: applied window by window and joined by the paper's permutation fixing."""
 
-    def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
-        return fix_permutations(answers, int(self.n_clusters), lambda window: self._kernel(window, rng))
+    def _learn(self, answers: Answers, rng: np.random.Generator, progress: Progress | None) -> State:
+        memberships = fix_permutations(
+            answers, int(self.n_clusters), lambda window: self._kernel(window, rng), progress
+        )
+        return State(memberships=memberships)
 
     @abstractmethod
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         """Memberships in one window, every node of which has a yes."""
+
+
+class IteratedWindowedBaseline(WindowedBaseline):
+    """One whose kernel iterates, and keeps the most iterations of any window in ``n_iter_``."""
+
+    def _learn(self, answers: Answers, rng: np.random.Generator, progress: Progress | None) -> State:
+        self.n_iter_ = 0
+        found = super()._learn(answers, rng, progress)
+        return dataclasses.replace(found, unfinished=unfinished(self, self.n_iter_))
+
+
+def unfinished(model: GraphEstimator, n_iter: int) -> str:
+    """What to warn of after so many iterations; nothing if they came to an end by themselves."""
+    parameters = model.get_params()
+    # With tol=0 all of max_iter is what was asked for.
+    if n_iter < parameters["max_iter"] or not parameters.get("tol", 1):
+        return ""
+    return f"{type(model).__name__} was still moving after max_iter={n_iter} iterations; raise max_iter"
 
 
 def rows_on_simplex(weights: FloatArray) -> FloatArray:

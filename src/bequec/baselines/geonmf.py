@@ -1,4 +1,4 @@
-"""GeoNMF: degree-normalised eigenvectors, whose longest rows are the nearly pure nodes."""
+"""GeoNMF: degree-normalized eigenvectors, whose longest rows are the nearly pure nodes."""
 
 import warnings
 from collections.abc import Iterator
@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from bequec.baselines.eigenvectors import leading_eigenvectors
-from bequec.baselines.estimator import Seed, WindowedBaseline, check_share, rows_on_simplex
+from bequec.baselines.estimator import WindowedBaseline, check_share, rows_on_simplex
 from bequec.baselines.k_means import best_k_means
 from bequec.core.arrays import FloatArray, IntArray
+from bequec.learn.estimator import Seed
 
 STEP, QUANTILE_STEP = 0.025, 0.01
 WIDEST = 0.95
@@ -18,7 +19,7 @@ ONLY_WIDER_UP_TO = 0.4
 
 
 class GeoNMF(WindowedBaseline):
-    """Geometric nonnegative matrix factorisation (Mao, Sarkar & Chakrabarti, ICML 2017).
+    """Geometric nonnegative matrix factorization (Mao, Sarkar & Chakrabarti, ICML 2017).
 
     Prefer it when whole windows of the graph are known, clusters are of similar size and hardly interact: it takes
     every cluster to link mostly to itself. A node without any yes gets uniform memberships.
@@ -93,7 +94,7 @@ def _pure_nodes(X: FloatArray, Y: FloatArray, tolerance: float, quantile: float,
         longest = np.argsort(-lengths, kind="stable")[:K]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows: seen by the caller as too few pure nodes
-        part_of = best_k_means(X[longest], K, rng, n_starts=5)
+        part_of = best_k_means(X[longest], K, rng, n_init=5)
     reach = (Y[longest] ** 2).sum(axis=1)
     pure = []
     for part in np.unique(part_of):

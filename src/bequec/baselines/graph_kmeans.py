@@ -3,9 +3,11 @@
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.baselines.estimator import Seed, WindowedBaseline, check_count
-from bequec.baselines.k_means import N_STARTS, best_k_means, hard_memberships, last_k_means
+from bequec.baselines.estimator import WindowedBaseline, check_count
+from bequec.baselines.k_means import N_INIT, best_k_means, hard_memberships, last_k_means
 from bequec.core.arrays import FloatArray
+from bequec.core.errors import ModelError
+from bequec.learn.estimator import Seed
 
 
 class GraphKMeans(WindowedBaseline):
@@ -18,11 +20,11 @@ class GraphKMeans(WindowedBaseline):
     Parameters
     ----------
     n_clusters : int
-    n_starts : int
+    n_init : int
         The best of so many starts is kept.
     as_published : bool
-        Keep the last start instead of the best, as the BeQuec paper's experiments did; ``n_starts`` is then of no
-        effect, the last of many starts being as good as any.
+        Keep the last start instead of the best, as the BeQuec paper's experiments did. The last of many starts is as
+        good as a single one, so ``n_init`` has no effect then and must not be given.
     random_state : int, Generator, RandomState or None
 
     Examples
@@ -34,21 +36,25 @@ class GraphKMeans(WindowedBaseline):
     """
 
     def __init__(
-        self, n_clusters: int, *, n_starts: int = N_STARTS, as_published: bool = False, random_state: Seed = None
+        self, n_clusters: int, *, n_init: int = N_INIT, as_published: bool = False, random_state: Seed = None
     ) -> None:
         self.n_clusters = n_clusters
-        self.n_starts = n_starts
+        self.n_init = n_init
         self.as_published = as_published
         self.random_state = random_state
 
     def _check(self) -> None:
-        check_count("n_starts", self.n_starts)
+        check_count("n_init", self.n_init)
+        if self.as_published and self.n_init != N_INIT:
+            raise ModelError(
+                f"n_init={self.n_init} has no effect with as_published=True, which keeps one start; omit one"
+            )
 
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
-        """Memberships in the centres c of least Σ_i min_k ‖a_i − c_k‖²."""
+        """Memberships in the centers c of least Σ_i min_k ‖a_i − c_k‖²."""
         K = int(self.n_clusters)
         rows = with_short_indices(window)
-        labels = last_k_means(rows, K, rng) if self.as_published else best_k_means(rows, K, rng, self.n_starts)
+        labels = last_k_means(rows, K, rng) if self.as_published else best_k_means(rows, K, rng, self.n_init)
         return hard_memberships(labels, K)
 
 

@@ -7,13 +7,13 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 
 from bequec.core.arrays import FloatArray, IntArray
 
-N_STARTS = 20
+N_INIT = 20
 
 
-def best_k_means(points: Any, n_clusters: int, rng: np.random.Generator, n_starts: int = N_STARTS) -> IntArray:
+def best_k_means(points: Any, n_clusters: int, rng: np.random.Generator, n_init: int = N_INIT) -> IntArray:
     """The cluster of each row, from the start of least inertia."""
     seed = int(rng.integers(2**31))
-    labels = KMeans(n_clusters, n_init=n_starts, random_state=seed).fit(points).labels_
+    labels = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points).labels_
     return np.asarray(labels, dtype=np.int64)
 
 
@@ -23,8 +23,8 @@ def last_k_means(points: Any, n_clusters: int, rng: np.random.Generator) -> IntA
     The paper's experiments made 20 starts and kept the last instead of the best: one start has the same distribution.
     """
     seed = int(rng.integers(2**31))
-    centres, _ = kmeans_plusplus(points, n_clusters, random_state=seed, n_local_trials=1)
-    labels = KMeans(n_clusters, init=centres, n_init=1, random_state=seed).fit(points).labels_
+    centers, _ = kmeans_plusplus(points, n_clusters, random_state=seed, n_local_trials=1)
+    labels = KMeans(n_clusters, init=centers, n_init=1, random_state=seed).fit(points).labels_
     return np.asarray(labels, dtype=np.int64)
 
 

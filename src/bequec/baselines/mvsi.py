@@ -4,16 +4,16 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from bequec.ask.answers import Answers
 from bequec.baselines.eigenvectors import leading_eigenvectors
-from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, rows_on_simplex
+from bequec.baselines.estimator import IteratedWindowedBaseline, check_count, rows_on_simplex
 from bequec.core.arrays import FloatArray, IntArray
 from bequec.core.errors import ModelError
+from bequec.learn.estimator import Seed
 
 COORDINATES = ("eigenvectors", "landmarks", "hubs")
 
 
-class MinimumVolume(WindowedBaseline):
+class MinimumVolume(IteratedWindowedBaseline):
     """Community detection by minimum-volume simplex identification, CD-MVSI (Huang & Fu, ICML 2019).
 
     Its theory needs no pure nodes, only memberships that are spread over the faces of the simplex: prefer it when
@@ -24,7 +24,7 @@ class MinimumVolume(WindowedBaseline):
     ----------
     n_clusters : int
     coordinates : {"eigenvectors", "landmarks", "hubs"}
-        Where the simplex is looked for: in the top eigenvectors; or, as published, in the numbers of neighbours that
+        Where the simplex is looked for: in the top eigenvectors; or, as published, in the numbers of neighbors that
         a node shares with K − 1 others, random ones or those with most yes, which is hardly more than the noise of
         these few nodes' answers.
     max_iter : int
@@ -59,31 +59,27 @@ class MinimumVolume(WindowedBaseline):
             raise ModelError(f"coordinates={self.coordinates!r} is unknown; choose one of: {known}")
         check_count("max_iter", self.max_iter)
 
-    def _learn(self, answers: Answers, rng: np.random.Generator) -> FloatArray:
-        self.n_iter_ = 0
-        return super()._learn(answers, rng)
-
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         K = int(self.n_clusters)
         if self.coordinates == "eigenvectors":
             _, points = leading_eigenvectors(window, K, by="magnitude")
         elif self.coordinates == "landmarks":
-            points = shared_neighbours(window, rng.choice(window.shape[0], K - 1, replace=False))
+            points = shared_neighbors(window, rng.choice(window.shape[0], K - 1, replace=False))
         else:
             n_yes = np.asarray(window.sum(axis=1)).ravel()
-            points = shared_neighbours(window, np.argsort(-n_yes, kind="stable")[: K - 1])
+            points = shared_neighbors(window, np.argsort(-n_yes, kind="stable")[: K - 1])
         weights, n_iter = smallest_simplex(points, K, self.max_iter)
         self.n_iter_ = max(self.n_iter_, n_iter)
         return rows_on_simplex(weights)
 
 
-def shared_neighbours(window: sp.csr_array, landmarks: IntArray) -> FloatArray:
-    """How many neighbours each node shares with each landmark, and a one: the landmarks' columns of A², and 1."""
+def shared_neighbors(window: sp.csr_array, landmarks: IntArray) -> FloatArray:
+    """How many neighbors each node shares with each landmark, and a one: the landmarks' columns of A², and 1."""
     return np.column_stack([(window @ window[:, landmarks]).toarray(), np.ones(window.shape[0])])
 
 
 def smallest_simplex(points: FloatArray, n_clusters: int, max_iter: int) -> tuple[FloatArray, int]:
-    """Weights V Θᵀ ≥ 0 of the simplex of least volume: maximise |det Θ| with VΘᵀ ≥ 0 and 1ᵀVΘᵀ = 1ᵀ.
+    """Weights V Θᵀ ≥ 0 of the simplex of least volume: maximize |det Θ| with VΘᵀ ≥ 0 and 1ᵀVΘᵀ = 1ᵀ.
 
     |det Θ| is linear in one row of Θ, with the cofactors as coefficients, so each row is a linear program given the
     others. The columns are scaled at the end so that the rows sum to one as nearly as they can. Also says how many

@@ -5,8 +5,9 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from bequec.baselines.eigenvectors import leading_eigenvectors
-from bequec.baselines.estimator import Seed, WindowedBaseline, check_count, check_share, rows_on_simplex
+from bequec.baselines.estimator import WindowedBaseline, check_count, check_share, rows_on_simplex
 from bequec.core.arrays import BoolArray, FloatArray
+from bequec.learn.estimator import Seed
 from bequec.learn.stitch.anchors import successive_projection
 
 
@@ -19,13 +20,14 @@ class SPACL(WindowedBaseline):
     Parameters
     ----------
     n_clusters : int
-    n_neighbours : int
+    n_neighbors : int
         How many rows, itself included, a far-out row is compared with.
     quantile : float
         Rows with a norm above this quantile are far out: only they can be noise taken for a corner.
     pruned_share : float
-        The share of the far-out rows that is pruned, those farthest from their neighbours.
+        The share of the far-out rows that is pruned, those farthest from their neighbors.
     random_state : int, Generator, RandomState or None
+        Draws nothing here: taken because all rivals are made alike.
 
     Examples
     --------
@@ -39,39 +41,39 @@ class SPACL(WindowedBaseline):
         self,
         n_clusters: int,
         *,
-        n_neighbours: int = 10,
+        n_neighbors: int = 10,
         quantile: float = 0.75,
         pruned_share: float = 0.05,
         random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.n_neighbours = n_neighbours
+        self.n_neighbors = n_neighbors
         self.quantile = quantile
         self.pruned_share = pruned_share
         self.random_state = random_state
 
     def _check(self) -> None:
-        check_count("n_neighbours", self.n_neighbours, least=2)
+        check_count("n_neighbors", self.n_neighbors, least=2)
         check_share("quantile", self.quantile)
         check_share("pruned_share", self.pruned_share)
 
     def _kernel(self, window: sp.csr_array, rng: np.random.Generator) -> FloatArray:
         """Θ = V V_P⁻¹ with V the top eigenvectors by magnitude and P the pure nodes."""
         _, V = leading_eigenvectors(window, int(self.n_clusters), by="magnitude")
-        lonely = lonely_rows(V, self.n_neighbours, self.quantile, self.pruned_share)
+        lonely = lonely_rows(V, self.n_neighbors, self.quantile, self.pruned_share)
         if np.linalg.matrix_rank(V[~lonely]) < V.shape[1]:  # sparse windows: some direction is of lonely rows only
             lonely[:] = False
         pure = successive_projection(np.where(lonely[:, None], 0.0, V), int(self.n_clusters))
         return rows_on_simplex(np.asarray(np.linalg.solve(V[pure].T, V.T).T, dtype=np.float64))
 
 
-def lonely_rows(points: FloatArray, n_neighbours: int, quantile: float, share: float) -> BoolArray:
-    """The share of the far-out rows whose mean distance to their nearest neighbours is largest."""
+def lonely_rows(points: FloatArray, n_neighbors: int, quantile: float, share: float) -> BoolArray:
+    """The share of the far-out rows whose mean distance to their nearest neighbors is largest."""
     norms = np.linalg.norm(points, axis=1)
     far_out = np.flatnonzero(norms > np.quantile(norms, quantile))
     lonely = np.zeros(len(points), dtype=bool)
     if len(far_out):
-        neighbours = NearestNeighbors(n_neighbors=min(n_neighbours, len(points))).fit(points)
-        distances = neighbours.kneighbors(points[far_out])[0].mean(axis=1)
+        neighbors = NearestNeighbors(n_neighbors=min(n_neighbors, len(points))).fit(points)
+        distances = neighbors.kneighbors(points[far_out])[0].mean(axis=1)
         lonely[far_out[distances > np.quantile(distances, 1 - share)]] = True
     return lonely

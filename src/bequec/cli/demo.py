@@ -53,7 +53,7 @@ def demo(
 
     answers = opened.answers()
     with progress_bar() as show:
-        model = BeQuec(N_CLUSTERS, random_state=seed, n_jobs=-1, callback=show).fit(answers)
+        model = BeQuec(N_CLUSTERS, random_state=seed, n_jobs=-1).fit(answers, progress=show)
     model.save(opened.path("model.npz"))
     scores = score_labels(model.labels_, shown.labels)
     right = f"{100 * scores['ACC']:.1f} %"

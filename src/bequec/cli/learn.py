@@ -1,7 +1,7 @@
 """bequec learn: answers to memberships."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,8 +19,12 @@ def learn(
     time_limit: Annotated[
         float | None, typer.Option(min=0.001, help="Seconds after which the posterior returns the best that it has.")
     ] = None,
-    max_iter: Annotated[int, typer.Option(min=1, help="Most iterations of each stage of the posterior.")] = 100,
-    tol: Annotated[float, typer.Option(min=0, help="The posterior is settled when it moves by less.")] = 1e-3,
+    max_iter: Annotated[
+        int | None, typer.Option(min=1, help="Most iterations of each stage of the posterior; 100 by default.")
+    ] = None,
+    tol: Annotated[
+        float | None, typer.Option(min=0, help="The posterior is settled when it moves by less; 0.001 by default.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads, -1 for all cores; the result does not depend on them.")] = -1,
     json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
@@ -38,17 +42,15 @@ def learn(
         raise typer.BadParameter("--jobs 0: nobody works; give 1, or -1 for all cores")
     answers = opened.answers(unsure=unsure)
     check_writable(opened.folder)
+    limits: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "time_limit": time_limit}  # defaults are the library's
     with progress_bar() as show:
         model = BeQuec(
             opened.n_clusters if clusters is None else clusters,
             refine=None if refine == "none" else refine,
             random_state=seed,
             n_jobs=jobs,
-            max_iter=max_iter,
-            tol=tol,
-            time_limit=time_limit,
-            callback=show,
-        ).fit(answers)
+            **{name: value for name, value in limits.items() if value is not None},
+        ).fit(answers, progress=show)
     opened.remember(unsure=unsure)
     model.save(opened.path("model.npz"))
     sizes = [int((model.labels_ == k).sum()) for k in range(model.n_clusters)]

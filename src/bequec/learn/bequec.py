@@ -1,44 +1,44 @@
 """The estimator: reads like the algorithm box."""
 
+import inspect
 import os
-import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray, IntArray
 from bequec.core.errors import ModelError
 from bequec.core.progress import Progress
+from bequec.learn.estimator import GraphEstimator, Seed
 from bequec.learn.execution.parallel import Mapper
-from bequec.learn.inputs import as_answers, as_generator
 from bequec.learn.model_files import read_model, write_model
 from bequec.learn.posterior.refinement import refine_posterior
+from bequec.learn.problem import Problem
+from bequec.learn.state import State
 from bequec.learn.stitch.algorithm1 import answered_usable_blocks, stitch_and_project, stitch_widely
 from bequec.learn.subspace.refinement import refine_subspace
-from bequec.learn.task import State, Task
-from bequec.plan.mask.identifiable import check_n_clusters
+from bequec.learn.work import Work
+from bequec.plan.query_plan import QueryPlan
 
 # How each refinement starts, and the steps that follow.
-START: dict[str | None, Callable[[Task], State]] = {
+START: dict[str | None, Callable[[Problem, Work], State]] = {
     None: stitch_and_project,
     "subspace": stitch_widely,
     "posterior": stitch_widely,
 }
-REFINEMENTS: dict[str | None, tuple[Callable[[Task, State], State], ...]] = {
+REFINEMENTS: dict[str | None, tuple[Callable[[Problem, Work, State], State], ...]] = {
     None: (),
     "subspace": (refine_subspace,),
     "posterior": (refine_subspace, refine_posterior),
 }
 LEARNED = ("memberships_", "labels_", "interactions_", "anchors_", "basis_", "singular_values_", "gaps_")
-OF_POSTERIOR = ("memberships_std_", "log_predictive_per_node_", "memberships_covariance_")
+LEARNED_BY_POSTERIOR = ("memberships_std_", "log_predictive_per_node_", "memberships_covariance_", "concentration_")
+USED_BY_POSTERIOR = ("max_iter", "tol", "time_limit", "keep_covariances")  # parameters, by no other refinement
 
 
-class BeQuec(ClusterMixin, BaseEstimator):
+class BeQuec(GraphEstimator):
     """Mixed memberships from the answered blocks of a graph (Algorithm 1 of the BeQuec paper, then refinement).
 
     Parameters
@@ -61,8 +61,9 @@ class BeQuec(ClusterMixin, BaseEstimator):
         case.
     keep_covariances : bool
         Keep ``memberships_covariance_``, N K² numbers.
-    callback : callable or None
-        Called as ``callback(what, done, total)`` while fitting.
+
+    ``max_iter``, ``tol``, ``time_limit`` and ``keep_covariances`` are used by "posterior" only; given for another
+    refinement they are an error.
 
     Attributes
     ----------
@@ -86,6 +87,8 @@ class BeQuec(ClusterMixin, BaseEstimator):
         Standard errors of the memberships; "posterior" only.
     log_predictive_, log_predictive_per_node_ : float, (n_nodes,) array
         Leave-one-out log probability of the answers, in all and by node; "posterior" only.
+    concentration_ : (n_clusters,) array
+        The learned Dirichlet prior ν of the memberships; "posterior" only.
     memberships_covariance_ : (n_nodes, n_clusters, n_clusters) array
         With ``keep_covariances``; "posterior" only.
 
@@ -104,13 +107,12 @@ class BeQuec(ClusterMixin, BaseEstimator):
         n_clusters: int,
         *,
         refine: str | None = "posterior",
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
         max_iter: int = 100,
         tol: float = 1e-3,
         time_limit: float | None = None,
         keep_covariances: bool = False,
-        callback: Progress | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.refine = refine
@@ -120,32 +122,8 @@ class BeQuec(ClusterMixin, BaseEstimator):
         self.tol = tol
         self.time_limit = time_limit
         self.keep_covariances = keep_covariances
-        self.callback = callback
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Learn the memberships.
-
-        Parameters
-        ----------
-        X : Answers, or (n_nodes, n_nodes) array or sparse matrix, or networkx graph
-            A graph counts as fully observed but for its diagonal; NaN in a dense array is an unknown pair.
-        y : None
-            Ignored, for scikit-learn's interface.
-        """
-        self._check_parameters()
-        answers = as_answers(X)
-        task = self._task(answers)
-        # One thread of BLAS and of k-means: as fast on such small blocks, and the same bytes on any number of cores.
-        with threadpool_limits(limits=1):
-            state = START[self.refine](task)
-            for refine in REFINEMENTS[self.refine]:
-                state = refine(task, state)
-        self._keep(answers, state)
-        if state.unfinished:
-            warnings.warn(state.unfinished, ConvergenceWarning, stacklevel=2)
-        return self
-
-    def _check_parameters(self) -> None:
+    def _check(self) -> None:
         if not isinstance(self.refine, str | None) or self.refine not in REFINEMENTS:
             known = ", ".join(repr(name) for name in REFINEMENTS)
             raise ModelError(f"refine={self.refine!r} is unknown; choose one of: {known} (--refine none, for None)")
@@ -157,51 +135,50 @@ class BeQuec(ClusterMixin, BaseEstimator):
             raise ModelError(f"time_limit={self.time_limit!r} must be a positive number of seconds, or None")
         if self.n_jobs is not None and (not _is_whole(self.n_jobs) or self.n_jobs == 0):
             raise ModelError(f"n_jobs={self.n_jobs!r} must be a number of threads, -1 for all cores, or None for one")
-        if self.callback is not None and not callable(self.callback):
-            raise ModelError(f"callback={self.callback!r} must be a function (what, done, total), or None")
+        for name in USED_BY_POSTERIOR if self.refine != "posterior" else ():
+            value = getattr(self, name)
+            if value != inspect.signature(BeQuec).parameters[name].default:
+                raise ModelError(
+                    f"{name}={value!r} has no effect with refine={self.refine!r}: only refine='posterior' uses it; "
+                    f"leave out {name}, or use refine='posterior'"
+                )
 
-    def _task(self, answers: Answers) -> Task:
-        check_n_clusters(self.n_clusters, answers.plan.n_nodes)
-        return Task(
-            answers,
-            answered_usable_blocks(answers, self.n_clusters),
-            int(self.n_clusters),
-            as_generator(self.random_state),
-            Mapper(self.n_jobs, self.callback),
-            int(self.max_iter),
-            float(self.tol),
-            self.time_limit,
-        )
+    def _learn(self, answers: Answers, rng: np.random.Generator, progress: Progress | None) -> State:
+        problem = Problem(answers, answered_usable_blocks(answers, self.n_clusters), int(self.n_clusters))
+        mapper = Mapper(self.n_jobs, progress)
+        work = Work(rng, mapper, int(self.max_iter), float(self.tol), self.time_limit)
+        state = START[self.refine](problem, work)
+        for refine in REFINEMENTS[self.refine]:
+            state = refine(problem, work, state)
+        return state
 
-    def _keep(self, answers: Answers, state: State) -> None:
+    def _keep(self, state: State, plan: QueryPlan) -> IntArray:
         """Store the state in the caller's node order, the largest cluster first."""
-        for name in (*OF_POSTERIOR, "log_predictive_"):
+        for name in (*LEARNED_BY_POSTERIOR, "log_predictive_"):
             self.__dict__.pop(name, None)  # fit starts afresh
-        by_size = np.argsort(-state.memberships.sum(axis=0), kind="stable")
-        node_at = answers.plan.position_of
-        self.memberships_: FloatArray = state.memberships[node_at][:, by_size]
-        self.labels_: IntArray = self.memberships_.argmax(axis=1)
+        by_size = super()._keep(state, plan)
+        node_at = plan.position_of
         self.interactions_: FloatArray = state.interactions[np.ix_(by_size, by_size)]
-        self.anchors_: IntArray = answers.plan.order[state.anchors[by_size]]
+        self.anchors_: IntArray = plan.order[state.anchors[by_size]]
         self.basis_: FloatArray = state.basis[node_at]
         self.singular_values_: FloatArray = state.singular_values
         self.gaps_: FloatArray = state.gaps
-        self.n_features_in_ = answers.plan.n_nodes
         self.n_iter_ = state.n_iter
-        if state.covariances is not None and state.log_predictive is not None:
+        if state.covariances is not None and state.concentration is not None and state.log_predictive is not None:
             covariances = state.covariances[node_at][:, by_size][:, :, by_size]
             self.memberships_std_ = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
+            self.concentration_: FloatArray = state.concentration[by_size]
             self.log_predictive_per_node_ = state.log_predictive[node_at]
             self.log_predictive_ = float(state.log_predictive.sum())
             if self.keep_covariances:
                 self.memberships_covariance_ = covariances
+        return by_size
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file (.npz with a JSON header)."""
-        if not hasattr(self, "memberships_"):
-            raise ModelError("this model is not fitted; call fit before save")
+        self._check_is_fitted(before="save")
         parameters = {"n_clusters": int(self.n_clusters), "refine": self.refine, "n_iter": int(self.n_iter_)}
-        names = [name for name in (*LEARNED, *OF_POSTERIOR) if hasattr(self, name)]
+        names = [name for name in (*LEARNED, *LEARNED_BY_POSTERIOR) if hasattr(self, name)]
         write_model(path, parameters, {name: getattr(self, name) for name in names})
 
     @classmethod
@@ -212,7 +189,7 @@ class BeQuec(ClusterMixin, BaseEstimator):
         if missing:
             raise ModelError(f"{path} lacks {', '.join(sorted(missing))}; write the model again")
         model = cls(n_clusters=int(parameters["n_clusters"]), refine=parameters.get("refine"))
-        for name in (*LEARNED, *OF_POSTERIOR):
+        for name in (*LEARNED, *LEARNED_BY_POSTERIOR):
             if name in arrays:
                 setattr(model, name, arrays[name])
         model.n_features_in_ = len(model.memberships_)
@@ -220,13 +197,6 @@ class BeQuec(ClusterMixin, BaseEstimator):
         if "log_predictive_per_node_" in arrays:
             model.log_predictive_ = float(arrays["log_predictive_per_node_"].sum())
         return model
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _is_number(value: object) -> bool:

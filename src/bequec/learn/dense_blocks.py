@@ -1,6 +1,8 @@
 """The answered blocks as dense arrays, for sums over every asked pair with a weight of its own."""
 
+import dataclasses
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,14 +16,14 @@ from bequec.plan.query_plan import QueryPlan
 Single = npt.NDArray[np.float32]
 Product = Callable[[FloatArray], FloatArray]
 
-MOST_PAIRS = 100_000_000  # 400 MB in single precision
-NEXT_TO_NOTHING = 1e-15
-SPARSE_BELOW = 0.05  # of the asked pairs
+MOST_DENSE_PAIRS = 100_000_000  # asked pairs, 400 MB in single precision: above, nothing is made dense
+SPARSE_BELOW = 0.05  # share of the asked pairs: below it, visiting only the nonzero ones is faster
+FLUSHED_BELOW = 1e-15  # numbers whose products would be subnormal
 
 
 def fits_densely(answers: Answers) -> bool:
     """Whether every pair of the blocks with asked pairs can be visited one by one."""
-    return n_dense_pairs(answers.plan) <= MOST_PAIRS
+    return n_dense_pairs(answers.plan) <= MOST_DENSE_PAIRS
 
 
 def n_dense_pairs(plan: QueryPlan) -> int:
@@ -48,12 +50,15 @@ def yes_product(answers: Answers, blocks: "DenseBlocks | None") -> Product:
 
 
 def as_single(values: FloatArray) -> Single:
-    """In single precision; what is next to nothing is zero, as products of such numbers are many times slower."""
-    return np.where(np.abs(values) < NEXT_TO_NOTHING, 0.0, values).astype(np.float32)
+    """In single precision. Flush tiny numbers to zero: products of subnormal numbers are many times slower."""
+    return np.where(np.abs(values) < FLUSHED_BELOW, 0.0, values).astype(np.float32)
 
 
 class DenseBlock(NamedTuple):
-    """One asked block l ≤ m: share of yes a = A / W and number of answers W (zero where a pair has none)."""
+    """One asked block l ≤ m: share of yes a = A / W and weight W of each pair's answers.
+
+    W is their number, unless ``DenseBlocks`` says that they count otherwise; None stands for one everywhere.
+    """
 
     rows: slice
     columns: slice
@@ -62,29 +67,54 @@ class DenseBlock(NamedTuple):
     is_loop: bool
 
 
+@dataclass(frozen=True, eq=False)
 class DenseBlocks:
     """All asked blocks of some answers; single precision, as answers are noisier than its rounding.
 
-    ``dispersion`` says how many times p (1 − p) the variance of an answer is: every answer counts 1 / dispersion.
+    ``counted_once`` and ``with_dispersion`` share these arrays: the weight of an answer is worked out block by block.
     """
 
-    def __init__(self, answers: Answers, dispersion: float = 1.0) -> None:
-        self.plan = answers.plan
-        self.dispersion = dispersion
-        self.blocks = [self._read(answers, l, m) for l, m in answers.plan.covered_blocks.tolist()]
+    plan: QueryPlan
+    blocks: tuple[DenseBlock, ...]
+    has_repeated_answers: bool
+    is_counted_once: bool = False
+    dispersion: float = 1.0
+
+    @classmethod
+    def of(cls, answers: Answers) -> "DenseBlocks":
+        """Read all blocks."""
+        blocks = tuple(_read(answers, l, m) for l, m in answers.plan.covered_blocks.tolist())
+        has_repeated = answers.correction is not None and answers.correction.data.max(initial=0) + answers.baseline > 1
+        return cls(answers.plan, blocks, bool(has_repeated))
+
+    def counted_once(self) -> "DenseBlocks":
+        """The same blocks with every answered pair counted once, by its mean answer."""
+        return dataclasses.replace(self, is_counted_once=True)
+
+    def with_dispersion(self, dispersion: float) -> "DenseBlocks":
+        """The same blocks with every answer counted 1 / ``dispersion``."""
+        return dataclasses.replace(self, dispersion=dispersion)
 
     def __iter__(self) -> Iterator[DenseBlock]:
-        return iter(self.blocks)
+        for block in self.blocks:
+            yield block._replace(total=self._weight(block))
 
-    def _read(self, answers: Answers, l: int, m: int) -> DenseBlock:
-        mean = answers.block(l, m).toarray().astype(np.float32)
-        total: Single | None = None
-        if answers.correction is not None or not answers.plan.asked[l, m]:
-            total = answers.block_totals(l, m).astype(np.float32)
-            mean /= np.maximum(total, np.float32(1e-6))
-        elif l == m and not answers.diagonal:
-            total = np.ones_like(mean)
-            np.fill_diagonal(total, 0.0)
-        if self.dispersion != 1.0:
-            total = (np.ones_like(mean) if total is None else total) / np.float32(self.dispersion)
-        return DenseBlock(answers.plan.span(l), answers.plan.span(m), mean, total, l == m)
+    def _weight(self, block: DenseBlock) -> Single | None:
+        total = block.total
+        if total is not None and self.is_counted_once and self.has_repeated_answers:
+            total = (total > 0).astype(np.float32)
+        if self.dispersion == 1.0:
+            return total
+        return (np.ones_like(block.mean) if total is None else total) / np.float32(self.dispersion)
+
+
+def _read(answers: Answers, l: int, m: int) -> DenseBlock:
+    mean = answers.block(l, m).toarray().astype(np.float32)
+    total: Single | None = None
+    if answers.correction is not None or not answers.plan.asked[l, m]:
+        total = answers.block_totals(l, m).astype(np.float32)
+        mean /= np.maximum(total, np.float32(1e-6))
+    elif l == m and not answers.diagonal:
+        total = np.ones_like(mean)
+        np.fill_diagonal(total, 0.0)
+    return DenseBlock(answers.plan.span(l), answers.plan.span(m), mean, total, l == m)

@@ -16,26 +16,49 @@ from bequec.plan.query_plan import QueryPlan
 CLEAR_STEP = 0.1  # between the distances of observed sets inside groups and across them
 
 
+class NotNumbersError(AnswersError, TypeError):
+    """Values that cannot be numbers; bequec's error and scikit-learn's at once."""
+
+
 def as_answers(X: Any) -> Answers:
     """Answers as they are; a square array, sparse matrix or networkx graph as one whose every pair was asked."""
     if isinstance(X, Answers):
         return X
     if is_networkx(X):
         return ask_graph(X, QueryPlan(np.zeros(len(X), dtype=int), [(0, 0)]))
-    if not sp.issparse(X):
-        X = np.asarray(X)
-        if X.dtype.kind not in "buif":
-            raise AnswersError(f"expected Answers or a square array of numbers, got values of type {X.dtype}")
+    X = _as_numbers(X)
+    if X.ndim == 2 and X.shape[0] != 0 == X.shape[1]:
+        raise AnswersError(f"found 0 feature(s) (shape={X.shape}) while a minimum of 1 is required: one per node")
     if X.ndim != 2 or X.shape[0] != X.shape[1]:
         raise AnswersError(
             f"expected Answers or a square array (one row and one column per node), got shape {X.shape}; "
             "for items with features, compute their similarities first"
         )
     if X.shape[0] < 2:
-        raise AnswersError(f"found {X.shape[0]} node(s): there is no pair to learn from, give at least 2")
-    if not sp.issparse(X) and X.dtype.kind == "f" and np.isnan(X).any():
+        raise AnswersError(f"found n_samples={X.shape[0]} node(s): there is no pair to learn from, give at least 2")
+    values = X.data if sp.issparse(X) else X
+    if (values < 0).any():
+        raise AnswersError("Negative values in data: answers are shares of yes, so give values in [0, 1]")
+    if not sp.issparse(X) and np.isnan(values).any():
         return _from_gaps(X)
     return ask_graph(X, QueryPlan(np.zeros(X.shape[0], dtype=int), [(0, 0)]))
+
+
+def _as_numbers(X: Any) -> Any:
+    """An array or sparse matrix of plain numbers; Python objects that are numbers become such."""
+    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    if X.dtype.kind == "c":
+        raise AnswersError(f"Complex data not supported: answers are shares of yes in [0, 1], got type {X.dtype}")
+    if X.dtype == object:
+        try:
+            return X.astype(float)
+        except TypeError as reason:
+            raise NotNumbersError(f"the array holds something else than numbers: {reason}") from reason
+        except ValueError as reason:
+            raise AnswersError(f"the array holds something else than numbers: {reason}") from reason
+    if X.dtype.kind not in "buif":
+        raise AnswersError(f"expected Answers or a square array of numbers, got values of type {X.dtype}")
+    return X
 
 
 def _from_gaps(X: FloatArray) -> Answers:

@@ -9,7 +9,7 @@ from bequec.plan.query_plan import QueryPlan
 
 
 def least_squares_interactions(answers: Answers, memberships: FloatArray) -> FloatArray:
-    """B minimising Σ W_ij (A_ij / W_ij − m_iᵀ B m_j)² over the answered pairs, symmetric, clipped to [0, 1].
+    """B minimizing Σ W_ij (A_ij / W_ij − m_iᵀ B m_j)² over the answered pairs, symmetric, clipped to [0, 1].
 
     ``memberships`` is in group order.
     """

@@ -9,7 +9,7 @@ ROUNDING = 1e-10  # of the corners: what the SVDs leave of rows that have no par
 
 
 def simplex_least_squares(points: FloatArray, corners: FloatArray) -> FloatArray:
-    """For each row u of ``points``: the m ≥ 0 with sum 1 that minimises ‖u − m corners‖².
+    """For each row u of ``points``: the m ≥ 0 with sum 1 that minimizes ‖u − m corners‖².
 
     Stationary on its support and with no better entry outside it, each row is a global minimum to rounding.
     """
@@ -22,7 +22,7 @@ def simplex_least_squares(points: FloatArray, corners: FloatArray) -> FloatArray
 
 
 def cone_memberships(points: FloatArray, corners: FloatArray) -> FloatArray:
-    """For each row u the m ≥ 0 that minimises ‖u − m corners‖², then divided by its sum.
+    """For each row u the m ≥ 0 that minimizes ‖u − m corners‖², then divided by its sum.
 
     A row that is zero but for rounding says nothing and gets equal parts.
 
@@ -66,7 +66,7 @@ def _solve(points: FloatArray, corners: FloatArray) -> FloatArray:
 
 
 def _stationary(points: FloatArray, corners: FloatArray, weights: FloatArray, support: BoolArray) -> FloatArray:
-    """The minimiser with sum 1 over each row's support, without bounds; rows of equal support share an inverse.
+    """The minimizer with sum 1 over each row's support, without bounds; rows of equal support share an inverse.
 
     Two Newton steps from the current weights: the second takes back what the Gram matrix, whose condition is the
     square of the corners', lost in the first.

@@ -5,14 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bequec.core.arrays import FloatArray
-from bequec.learn.posterior.faces import SMALLEST_FACE, Faces, on_face
+from bequec.learn.posterior.faces import Faces, on_face
 from bequec.learn.posterior.local_atoms import LocalAtoms
-from bequec.learn.posterior.node_posteriors import Moments, Nodes
+from bequec.learn.posterior.node_posteriors import Moments, NodePosteriors
+from bequec.learn.posterior.settings import POSTERIOR
 from bequec.learn.posterior.shared_atoms import SharedAtoms
-
-LEAST_LOCAL = 64
-ENOUGH = 0.4  # of the local atoms: about as many as are effective
-REDRAW = 0.1
 
 
 class Atoms(NamedTuple):
@@ -25,7 +22,8 @@ class Atoms(NamedTuple):
     @classmethod
     def draw(cls, concentration: FloatArray, rng: np.random.Generator, n_shared: int, n_local: int) -> "Atoms":
         """Both kinds for one concentration; with many clusters shared ones alone never suffice."""
-        n_local = n_local if len(concentration) <= SMALLEST_FACE else max(n_local, LEAST_LOCAL)
+        if len(concentration) > POSTERIOR.smallest_face:
+            n_local = max(n_local, POSTERIOR.least_local_atoms)
         shape = on_face(concentration)
         shared = SharedAtoms.draw(shape, rng, n_shared)
         return cls(shared, LocalAtoms.draw(shape, rng, n_local) if n_local else None, concentration)
@@ -34,26 +32,26 @@ class Atoms(NamedTuple):
         """Whether ν is so near to the atoms' own that they can be reweighted instead of drawn anew."""
         moved = np.abs(np.log(concentration / self.concentration))
         # Atoms of a face are drawn for the mean of ν anyway.
-        return bool((moved.mean() if self.is_of_faces else moved.max()) <= REDRAW)
+        return bool((moved.mean() if self.is_of_faces else moved.max()) <= POSTERIOR.redraw_beyond)
 
     @property
     def is_of_faces(self) -> bool:
         """Whether there are so many clusters that the atoms lie on faces of the simplex."""
         return len(self.shared.concentration) < len(self.concentration)
 
-    def moments(self, nodes: Nodes) -> Moments:
+    def moments(self, nodes: NodePosteriors) -> Moments:
         """Moments of each node's posterior, on the whole simplex or, with many clusters, on its likeliest face."""
         if not self.is_of_faces:
             return self._moments(nodes)
         faces = Faces.of(nodes, len(self.shared.concentration))
         return faces.lift(self._moments(faces.restrict(nodes)))
 
-    def _moments(self, nodes: Nodes) -> Moments:
-        """By the atoms of which more have some weight in a node's posterior."""
+    def _moments(self, nodes: NodePosteriors) -> Moments:
+        """By the kind of atoms of which more are effective for the node."""
         moments = self.shared.moments(nodes)
         if self.local is None:
             return moments
-        few = np.flatnonzero(moments.n_effective < ENOUGH * self.local.n_atoms)
+        few = np.flatnonzero(moments.n_effective < POSTERIOR.effective_share_needed * self.local.n_atoms)
         own = self.local.moments(nodes.take(few))
         better = own.n_effective > moments.n_effective[few]
         for array, improved in zip(moments, own, strict=True):

@@ -12,10 +12,7 @@ from bequec.core.arrays import FloatArray
 from bequec.learn.dense_blocks import DenseBlock, DenseBlocks, Single
 from bequec.learn.interactions import unpack
 from bequec.learn.linalg.symmetric import full, inner_weights, outer_triangles, triangles
-
-SMALLEST_P = 0.002
-SMALLEST_B = 0.004
-LARGEST_STEP = 0.3
+from bequec.learn.posterior.settings import POSTERIOR
 
 
 class Belief(NamedTuple):
@@ -88,11 +85,17 @@ class _Single(NamedTuple):
 
 def probabilities(block: DenseBlock, M: Single, MB: Single) -> tuple[Single, Single]:
     """p, clipped, and w = W / (p (1 − p)) on one block."""
-    p = np.clip(MB[block.rows] @ M[block.columns].T, np.float32(SMALLEST_P), np.float32(1 - SMALLEST_P))
-    w = 1 / (p * (1 - p))
+    p = _clipped(MB[block.rows] @ M[block.columns].T)
+    w = np.asarray(1 / (p * (1 - p)), dtype=np.float32)
     if block.total is not None:
         w *= block.total
     return p, w
+
+
+def _clipped(p: Single) -> Single:
+    """Probabilities kept away from zero and one, in place."""
+    least = POSTERIOR.smallest_modeled_probability
+    return np.clip(p, np.float32(least), np.float32(1 - least), out=p)
 
 
 def leverage(block: DenseBlock, single: "_Single", w: Single) -> Single:
@@ -121,7 +124,7 @@ def node_potentials(belief: Belief, sums: PairSums) -> tuple[FloatArray, FloatAr
 
 
 def update_interactions(belief: Belief, sums: PairSums, step: float = 0.25) -> FloatArray:
-    """B + part of a Newton step of at most 0.3 an entry, symmetric, kept in [0.004, 0.996].
+    """B + part of a Newton step that is bounded per entry, symmetric, kept away from zero and one.
 
     H_B[(ab), (cd)] = Σ w m_ia m_ic m_jb m_jd, g_B = Mᵀ(s∘r)M − (T + Tᵀ), T = Σ_i C_i B Σ_j w m_j m_jᵀ.
     """
@@ -132,19 +135,19 @@ def update_interactions(belief: Belief, sums: PairSums, step: float = 0.25) -> F
     gradient = sums.corrected - echo - echo.T
     ridge = 1e-10 * np.trace(H) / len(H) + 1e-300  # an empty cluster leaves its part of B undetermined
     newton = np.linalg.solve(H + ridge * np.eye(len(H)), gradient.ravel()).reshape(K, K)
-    change = step * np.clip((newton + newton.T) / 2, -LARGEST_STEP, LARGEST_STEP)
-    return np.asarray(np.clip(B + change, SMALLEST_B, 1 - SMALLEST_B))
+    change = step * np.clip((newton + newton.T) / 2, -POSTERIOR.largest_newton_step, POSTERIOR.largest_newton_step)
+    return np.asarray(np.clip(B + change, POSTERIOR.smallest_interaction, 1 - POSTERIOR.smallest_interaction))
 
 
 def pearson_dispersion(blocks: DenseBlocks, belief: Belief) -> float:
-    """Mean (a − p)² / (p (1 − p)): one for yes and no answers, less for similarities; kept in [0.01, 1]."""
+    """Mean (a − p)² / (p (1 − p)): one for yes and no answers, less for similarities."""
     single = _Single.of(belief, np.empty((len(belief.memberships), 0)))
     squares = n_answers = 0.0
     for block in blocks:
         p, w = probabilities(block, single.M, single.MB)
         squares += float((w * (block.mean - p) ** 2).sum())
         n_answers += float(block.mean.size if block.total is None else block.total.sum())
-    return float(np.clip(squares / max(n_answers, 1.0), 0.01, 1.0))
+    return float(np.clip(squares / max(n_answers, 1.0), POSTERIOR.smallest_dispersion, 1.0))
 
 
 def log_predictive(blocks: DenseBlocks, belief: Belief) -> FloatArray:
@@ -158,7 +161,7 @@ def log_predictive(blocks: DenseBlocks, belief: Belief) -> FloatArray:
         p, w = probabilities(block, single.M, single.MB)
         a = block.mean
         p_cavity = a - (a - p) * leverage(block, single, w)
-        np.clip(p_cavity, np.float32(SMALLEST_P), np.float32(1 - SMALLEST_P), out=p_cavity)
+        p_cavity = _clipped(p_cavity)
         log_p = a * np.log(p_cavity) + (1 - a) * np.log1p(-p_cavity)
         if block.total is not None:
             log_p *= block.total

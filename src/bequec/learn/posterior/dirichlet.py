@@ -4,12 +4,11 @@ import numpy as np
 from scipy.special import digamma, polygamma
 
 from bequec.core.arrays import FloatArray
-
-SMALLEST, LARGEST = 0.05, 5.0
+from bequec.learn.posterior.settings import POSTERIOR
 
 
 def fit_concentration(mean_log: FloatArray, start: FloatArray, n_steps: int = 20) -> FloatArray:
-    """The ν of largest likelihood given the mean of log x (Minka's Newton iteration), kept in [0.05, 5].
+    """The ν of largest likelihood given the mean of log x (Minka's Newton iteration), kept in bounds.
 
     Solves ψ(ν_k) − ψ(Σ ν) = mean log x_k; the Hessian is diagonal plus rank one.
     """
@@ -22,5 +21,5 @@ def fit_concentration(mean_log: FloatArray, start: FloatArray, n_steps: int = 20
         shift = (gradient / diagonal).sum() / (1 / common + (1 / diagonal).sum())
         step = (gradient - shift) / diagonal
         updated = np.clip(concentration - step, concentration / 3, 3 * concentration)
-        concentration = np.clip(updated, SMALLEST, LARGEST)
+        concentration = np.clip(updated, POSTERIOR.smallest_concentration, POSTERIOR.largest_concentration)
     return concentration

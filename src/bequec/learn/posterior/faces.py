@@ -9,20 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from bequec.core.arrays import FloatArray, IntArray
-from bequec.learn.posterior.node_posteriors import Moments, Nodes
+from bequec.learn.posterior.node_posteriors import Moments, NodePosteriors
+from bequec.learn.posterior.settings import POSTERIOR
 from bequec.learn.posterior.tilted_gamma import TiltedGamma
-
-SMALLEST_FACE, LARGEST_FACE = 8, 16
-CLUSTERS_PER_UNIT = 4.0  # of the prior's sum: the larger it is, the more clusters a node has a part in
-BELONGS = 0.02  # the membership from which on a cluster is on the face whatever its slope
-MOST_OUTSIDE = 0.5
-LEAST_CURVATURE = 0.3
 
 
 def on_face(concentration: FloatArray) -> FloatArray:
     """The concentration that atoms are drawn for: where there are many clusters, one for any face of few of them."""
     K = len(concentration)
-    size = max(SMALLEST_FACE, min(LARGEST_FACE, int(np.ceil(CLUSTERS_PER_UNIT * concentration.sum()))))
+    wanted = int(np.ceil(POSTERIOR.clusters_per_concentration * concentration.sum()))
+    size = max(POSTERIOR.smallest_face, min(POSTERIOR.largest_face, wanted))
     return concentration if size >= K else np.full(size, float(np.exp(np.log(concentration).mean())))
 
 
@@ -36,7 +32,7 @@ class Faces(NamedTuple):
     mean_log: FloatArray
 
     @classmethod
-    def of(cls, nodes: Nodes, size: int) -> "Faces":
+    def of(cls, nodes: NodePosteriors, size: int) -> "Faces":
         """``size`` clusters, those that a node is in and then those that would gain most; the posterior of the others.
 
         Where x_k grows from zero and all others shrink alike, by d = e_k − m, the density is
@@ -47,12 +43,13 @@ class Faces(NamedTuple):
         rows = np.arange(len(b))[:, None]
         pulled = np.einsum("nab,nb->na", H, current)
         slope = b - pulled
-        promise = np.where(current > BELONGS, 1e6 * current, slope)
+        promise = np.where(current > POSTERIOR.surely_on_face, 1e6 * current, slope)
         clusters = np.sort(np.argsort(-promise, axis=1, kind="stable")[:, :size], axis=1)
         along = np.diagonal(H, axis1=1, axis2=2) - 2 * pulled + (pulled * current).sum(axis=1, keepdims=True)
         across = H[rows, clusters] - pulled[rows, clusters][:, :, None]
         known = covariance[_square(clusters)]
-        curvature = np.maximum(along - (across * (known @ across)).sum(axis=1), LEAST_CURVATURE * np.abs(along) + 1e-6)
+        least = POSTERIOR.least_curvature_share * np.abs(along) + 1e-6
+        curvature = np.maximum(along - (across * (known @ across)).sum(axis=1), least)
         # Shrinking takes from the fluctuations on the face as well: the slope along x is E[xᵀ(b − Hx)].
         fluctuations = np.minimum(np.einsum("nab,nab->n", H, covariance), size - 1)
         level = (slope * current).sum(axis=1) - fluctuations
@@ -65,18 +62,18 @@ class Faces(NamedTuple):
             mean[:, k], square[:, k], mean_log[:, k] = small.moments(slower[:, k], curvature[:, k])
         mean[rows, clusters] = 0.0
         variance = square - mean**2
-        mean *= np.minimum(1, MOST_OUTSIDE / np.maximum(mean.sum(axis=1, keepdims=True), 1e-300))
-        variance = np.minimum(variance, mean * (1 - mean))  # no part is more than all
+        mean *= np.minimum(1, POSTERIOR.most_outside / np.maximum(mean.sum(axis=1, keepdims=True), 1e-300))
+        variance = np.minimum(variance, mean * (1 - mean))  # a membership in [0, 1] varies no more
         return cls(clusters, 1 - mean.sum(axis=1), mean, variance, mean_log)
 
-    def restrict(self, nodes: Nodes) -> Nodes:
+    def restrict(self, nodes: NodePosteriors) -> NodePosteriors:
         """The nodes' posteriors on their faces, given the mean of what is outside."""
         b, H, concentration, mean, covariance = nodes
         rows, face = np.arange(len(b))[:, None], self.clusters
         left = (b - np.einsum("nab,nb->na", H, self.mean))[rows, face]
         own = np.maximum(mean[rows, face], 1e-12)
         part = self.share[:, None, None]
-        return Nodes(
+        return NodePosteriors(
             self.share[:, None] * left,
             part**2 * H[_square(face)],
             concentration[rows, face],

@@ -1,4 +1,4 @@
-"""Iterations of the cavity method: one of them, few at rising sharpness, and as many as it takes to settle."""
+"""Iterations of the cavity method: one of them, a course of a few, and as many as it takes to settle."""
 
 from typing import NamedTuple
 
@@ -9,26 +9,19 @@ from bequec.core.arrays import FloatArray
 from bequec.learn.dense_blocks import DenseBlocks
 from bequec.learn.interactions import least_squares_interactions
 from bequec.learn.posterior.atoms import Atoms
-from bequec.learn.posterior.cavity import SMALLEST_B, Belief, node_potentials, pair_sums, update_interactions
-from bequec.learn.posterior.dirichlet import LARGEST, SMALLEST, fit_concentration
-from bequec.learn.posterior.node_posteriors import Nodes
-from bequec.learn.task import Task
-
-NumberOfAtoms = tuple[int, int]  # shared atoms, and local ones
-
-FIRST_CONCENTRATION = 0.4
-HALF_WAY = 0.5  # how far an iteration goes towards the new posterior
-PATIENCE = 20  # after so many iterations steps get shorter, which ends a swing between two states
-PACE = 4  # iterations between the members of a sequence that is extrapolated
-LARGEST_RATIO, LARGEST_JUMP = 0.9, 0.75
-SAME_WAY = 0.7  # the cosine of two changes one after the other
+from bequec.learn.posterior.cavity import Belief, node_potentials, pair_sums, update_interactions
+from bequec.learn.posterior.dirichlet import fit_concentration
+from bequec.learn.posterior.node_posteriors import NodePosteriors
+from bequec.learn.posterior.settings import POSTERIOR, Course, NumberOfAtoms
+from bequec.learn.work import Work
 
 
 def first_belief(answers: Answers, memberships: FloatArray) -> Belief:
     """No uncertainty yet, interactions by least squares, a flat prior."""
     n_nodes, K = memberships.shape
-    interactions = np.clip(least_squares_interactions(answers, memberships), SMALLEST_B, 1 - SMALLEST_B)
-    return Belief(memberships, np.zeros((n_nodes, K, K)), interactions, np.full(K, FIRST_CONCENTRATION))
+    least = POSTERIOR.smallest_interaction
+    interactions = np.clip(least_squares_interactions(answers, memberships), least, 1 - least)
+    return Belief(memberships, np.zeros((n_nodes, K, K)), interactions, np.full(K, POSTERIOR.first_concentration))
 
 
 def iterate(
@@ -41,17 +34,18 @@ def iterate(
     sharpness: float = 1.0,
     cavity: bool = True,
     learn_prior: bool = True,
-    step: float = HALF_WAY,
+    step: float = POSTERIOR.damping,
 ) -> tuple[Belief, Atoms]:
     """One iteration: part of the way to every node's posterior given all others; then the prior and B."""
     if atoms is None or not atoms.suit(belief.concentration):
-        # Always of the same random numbers: others would shake all memberships.
+        # Reuse the seed: fresh draws add noise each iteration.
         atoms = Atoms.draw(belief.concentration, np.random.default_rng(seed), *n_atoms)
     sums = pair_sums(blocks, belief, cavity=cavity)
     b, H = node_potentials(belief, sums)
     concentration = belief.concentration
     prior = np.tile(concentration, (len(b), 1))
-    moments = atoms.moments(Nodes(sharpness * b, sharpness * H, prior, belief.memberships, belief.covariances))
+    posteriors = NodePosteriors(sharpness * b, sharpness * H, prior, belief.memberships, belief.covariances)
+    moments = atoms.moments(posteriors)
     if learn_prior:
         concentration = fit_concentration(moments.mean_log.mean(axis=0), concentration)
     return (
@@ -65,27 +59,20 @@ def iterate(
     )
 
 
-def anneal(
-    task: Task,
-    blocks: DenseBlocks,
-    belief: Belief,
-    seed: int,
-    sharpness: FloatArray,
-    n_cavity: int,
-    n_atoms: NumberOfAtoms,
-) -> Belief:
-    """Plain iterations at rising sharpness find the basin, cavity iterations correct for the answers' echo."""
+def follow(course: Course, work: Work, blocks: DenseBlocks, belief: Belief, seed: int) -> Belief:
+    """Plain iterations at rising sharpness find the basin, cavity iterations take back what an answer says twice."""
     atoms: Atoms | None = None
-    for step, beta in enumerate(sharpness.tolist()):
-        if task.out_of_time():
+    for step, beta in enumerate(course.sharpness):
+        if work.out_of_time():
             return belief
+        learn_prior = step >= POSTERIOR.first_prior_update
         belief, atoms = iterate(
-            blocks, belief, atoms, n_atoms, seed, sharpness=beta, cavity=False, learn_prior=step >= 2
+            blocks, belief, atoms, course.n_atoms, seed, sharpness=beta, cavity=False, learn_prior=learn_prior
         )
-    for _ in range(n_cavity):
-        if task.out_of_time():
+    for _ in range(course.n_cavity):
+        if work.out_of_time():
             break
-        belief, atoms = iterate(blocks, belief, atoms, n_atoms, seed)
+        belief, atoms = iterate(blocks, belief, atoms, course.n_atoms, seed)
     return belief
 
 
@@ -97,46 +84,47 @@ class Settled(NamedTuple):
     is_settled: bool
 
 
-def creep(
-    task: Task, blocks: DenseBlocks, belief: Belief, n_atoms: NumberOfAtoms, seed: int, max_iter: int, tol: float
+def iterate_to_convergence(
+    work: Work, blocks: DenseBlocks, belief: Belief, n_atoms: NumberOfAtoms, seed: int, max_iter: int, tol: float
 ) -> Settled:
-    """Cavity iterations until hardly anything moves; every few of them B and ν jump to where they are going."""
+    """Cavity iterations until hardly anything moves; every few of them B and ν are extrapolated to their limit."""
     atoms: Atoms | None = None
-    marks = [belief]
+    marks, damping = [belief], POSTERIOR.damping
     for n_iter in range(1, max_iter + 1):
-        previous, step = belief, min(HALF_WAY, HALF_WAY * PATIENCE / n_iter)
+        previous, step = belief, min(damping, damping * POSTERIOR.undamped_iterations / n_iter)
         belief, atoms = iterate(blocks, belief, atoms, n_atoms, seed, step=step)
-        if n_iter % PACE == 0:
+        if n_iter % POSTERIOR.extrapolation_interval == 0:
             marks.append(belief)
         if len(marks) == 3:
-            # Short steps must not pass for being settled.
-            rests = movement(previous, belief) < tol * step / HALF_WAY
+            # A short step moves little whether or not the state is settled.
+            rests = movement(previous, belief) < tol * step / damping
             belief, jump = extrapolate(*marks)
-            if rests and jump < LARGEST_JUMP * tol:
+            if rests and jump < POSTERIOR.largest_jump * tol:
                 return Settled(belief, n_iter, True)
             marks = [belief]
-        if task.out_of_time():
+        if work.out_of_time():
             break
     return Settled(belief, n_iter, False)
 
 
 def extrapolate(first: Belief, second: Belief, third: Belief) -> tuple[Belief, float]:
-    """Where B and ν are going, and how far B moves from the second to the limit, root mean square by size.
+    """The limit of B and ν, and how far B moves from the second to the limit, root mean square by size.
 
-    Memberships follow B and the prior and answer to them, so that all three creep along together: a geometric
-    sequence, whose limit Aitken's formula finds from three of its members.
+    Memberships depend on B and the prior, and these on the memberships, so that near the fixed point all three change
+    slowly together: a geometric sequence, whose limit Aitken's formula finds from three of its members.
     """
     older, old, new = (np.append(b.interactions.ravel(), np.log(b.concentration)) for b in (first, second, third))
     change, before = new - old, old - older
-    ratio = float(np.clip(change @ before / max(before @ before, 1e-300), 0.0, LARGEST_RATIO))
-    if change @ before < SAME_WAY * np.linalg.norm(change) * np.linalg.norm(before):
-        ratio = 0.0  # no such sequence: B wanders, and a jump would only keep it from coming to rest
+    ratio = float(np.clip(change @ before / max(before @ before, 1e-300), 0.0, POSTERIOR.largest_ratio))
+    if change @ before < POSTERIOR.least_cosine * np.linalg.norm(change) * np.linalg.norm(before):
+        ratio = 0.0  # no geometric sequence: a jump would keep B from settling
     limit = new + change * ratio / (1 - ratio)
     K = len(third.concentration)
-    interactions = np.clip(limit[:-K].reshape(K, K), SMALLEST_B, 1 - SMALLEST_B)
-    sizes = third.memberships.mean(axis=0)  # of an empty cluster nothing is known, and nothing has to rest
+    least = POSTERIOR.smallest_interaction
+    interactions = np.clip(limit[:-K].reshape(K, K), least, 1 - least)
+    sizes = third.memberships.mean(axis=0)  # the interactions of an empty cluster are unknown, and need not settle
     jump = float(np.sqrt(sizes @ (interactions - second.interactions) ** 2 @ sizes))
-    concentration = np.clip(np.exp(limit[-K:]), SMALLEST, LARGEST)
+    concentration = np.clip(np.exp(limit[-K:]), POSTERIOR.smallest_concentration, POSTERIOR.largest_concentration)
     return third._replace(interactions=interactions, concentration=concentration), jump
 
 

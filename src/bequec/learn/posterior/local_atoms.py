@@ -17,25 +17,15 @@ from scipy.stats import qmc
 
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.learn.dense_blocks import Single
-from bequec.learn.posterior.node_posteriors import Moments, Nodes
+from bequec.learn.posterior.node_posteriors import Moments, NodePosteriors
+from bequec.learn.posterior.settings import POSTERIOR
 from bequec.learn.posterior.shared_atoms import log_gamma_quantiles
-
-CELLS_AT_ONCE = 2**15  # what stays in a core's cache
-N_SETS = 8
-WIDER = 1.5  # a proposal's variance, in units of what the last moments say: narrow proposals miss tails
-LEAST_NONE, MOST_NONE = 0.03, 0.95
-SURE = 0.06  # relative squared error below which a node has some part in a cluster
-SMALLEST, NARROWEST = 1e-6, 1e-4
-LEAST_H = 10.0  # a membership's variance is below a tenth whatever is known
-ROOT_TWO_PI = np.sqrt(2 * np.pi)
-NEVER = 1e-300
-LARGEST_LOG_RATIO = np.float32(60.0)  # single precision overflows at 88
 
 
 class LocalAtoms(NamedTuple):
     """For each set, cluster and atom: the log of a standard gamma, a standard normal, and a uniform that picks one.
 
-    Nodes take turns in using several sets: of one alone the error would be the same for all nodes, and the prior and B,
+    Nodes take turns in using several sets. With one alone all nodes would have the same error, and the prior and B,
     which average over them, would inherit it.
     """
 
@@ -48,7 +38,7 @@ class LocalAtoms(NamedTuple):
     def draw(cls, concentration: FloatArray, rng: np.random.Generator, n_atoms: int) -> "LocalAtoms":
         """Scrambled Sobol points, through the inverse distributions."""
         K = len(concentration)
-        sets = [qmc.Sobol(2 * K, scramble=True, rng=rng).random(n_atoms) for _ in range(N_SETS)]
+        sets = [qmc.Sobol(2 * K, scramble=True, rng=rng).random(n_atoms) for _ in range(POSTERIOR.n_sets_of_atoms)]
         uniform = np.clip(sets, 1e-9, 1 - 1e-9)
         log_gammas = log_gamma_quantiles(uniform[..., :K], concentration)
         arrays = (log_gammas, ndtri(uniform[..., :K]), uniform[..., K:])
@@ -60,16 +50,16 @@ class LocalAtoms(NamedTuple):
         """How many each node has."""
         return int(self.normals.shape[2])
 
-    def moments(self, nodes: Nodes) -> Moments:
+    def moments(self, nodes: NodePosteriors) -> Moments:
         """Moments of each node's posterior."""
         N, K = nodes.b.shape
         proposal = Proposal.around(nodes, self.concentration)
         mean, logs, squares = np.empty((N, K)), np.empty((N, K)), np.empty((N, K, K))
         n_effective = np.empty(N)
-        step = max(1, CELLS_AT_ONCE // (K * self.n_atoms))
+        step = max(1, POSTERIOR.cells_at_once // (K * self.n_atoms))
         for turn, begin in enumerate(range(0, N, step)):
             rows = slice(begin, begin + step)
-            x, log_x, log_density = proposal.sample(self, turn % N_SETS, rows)
+            x, log_x, log_density = proposal.sample(self, turn % POSTERIOR.n_sets_of_atoms, rows)
             weights = _weights(x, log_x, nodes.take(rows), log_density)
             weighted = x * weights
             mean[rows] = weighted.sum(axis=2)
@@ -98,36 +88,38 @@ class Proposal(NamedTuple):
     log_normal: Single
 
     @classmethod
-    def around(cls, nodes: Nodes, shape: FloatArray) -> "Proposal":
+    def around(cls, nodes: NodePosteriors, shape: FloatArray) -> "Proposal":
         """Both parts have the mean that the membership has now; the less certain it is, the likelier is none.
 
         Where a node surely has some, there is no gamma, and the normals are correlated as its memberships are: the
         covariance of log ratios is J C Jᵀ, J the derivatives 1 / x_k and −1 / x_r.
         """
+        widening, least_variance = POSTERIOR.widening, POSTERIOR.smallest_proposed_variance
         largest = nodes.mean.argmax(axis=1)
         rows, each = np.arange(len(largest)), np.arange(len(shape))
-        mean = np.maximum(nodes.mean, SMALLEST)
+        mean = np.maximum(nodes.mean, POSTERIOR.smallest_proposed_mean)
         ratio = mean / mean[rows, largest, None]
         covariance = nodes.covariance / (mean[:, :, None] * mean[:, None, :])  # relative
         # Few effective atoms make a covariance too small; the variance with all else known, 1 / H_kk, is a floor.
         covariance[:, each, each] = np.maximum(
-            covariance[:, each, each], 1 / (np.maximum(nodes.H[:, each, each], LEAST_H) * mean**2)
+            covariance[:, each, each],
+            1 / (np.maximum(nodes.H[:, each, each], POSTERIOR.least_curvature_of_node) * mean**2),
         )
         error = covariance[:, each, each]
-        sure = error < SURE
+        sure = error < POSTERIOR.surely_present_below
         of_largest = covariance[rows, largest]
-        spread = WIDER * (np.log1p(np.minimum(error, 1.0)) + of_largest[rows, largest, None] + NARROWEST)
+        spread = widening * (np.log1p(np.minimum(error, 1.0)) + of_largest[rows, largest, None] + least_variance)
         covariance += of_largest[rows, largest, None, None] - of_largest[:, :, None] - of_largest[:, None, :]
         covariance[~(sure[:, :, None] & sure[:, None, :])] = 0.0
         covariance[rows, largest] = covariance[rows, :, largest] = 0.0
-        covariance *= WIDER
-        covariance[:, each, each] = np.where(sure, covariance[:, each, each] + WIDER * NARROWEST, spread)
+        covariance *= widening
+        covariance[:, each, each] = np.where(sure, covariance[:, each, each] + widening * least_variance, spread)
         # E[x²] / E[x]: how large a membership is if there is any.
         location = np.log(ratio * (1 + np.minimum(error, 9.0))) - spread / 2
-        none = np.where(sure, 0.0, np.clip(error, LEAST_NONE, MOST_NONE))
+        none = np.where(sure, 0.0, np.clip(error, POSTERIOR.least_share_of_none, POSTERIOR.most_share_of_none))
         factor = np.linalg.cholesky(covariance)
-        log_gamma = np.log(np.maximum(none, NEVER)) + shape * np.log(shape / ratio) - gammaln(shape)
-        log_normal = np.log1p(-none) - np.log(ROOT_TWO_PI * factor[:, each, each])
+        log_gamma = np.log(np.maximum(none, 1e-300)) + shape * np.log(shape / ratio) - gammaln(shape)
+        log_normal = np.log1p(-none) - np.log(np.sqrt(2 * np.pi) * factor[:, each, each])
         vectors = {
             "none": none,
             "shape": np.broadcast_to(shape, none.shape),
@@ -149,7 +141,7 @@ class Proposal(NamedTuple):
         ell = np.where(choices < none, log_gammas - np.log(rate), normal)
         at = np.arange(len(ell)), largest
         ell[at] = 0.0
-        np.minimum(ell, LARGEST_LOG_RATIO, out=ell)
+        np.minimum(ell, POSTERIOR.largest_log_ratio, out=ell)
         x = np.exp(ell)
         of_gamma = shape * ell
         of_gamma -= rate * x
@@ -168,7 +160,7 @@ class Proposal(NamedTuple):
         return x, ell, log_density
 
 
-def _weights(x: Single, log_x: Single, nodes: Nodes, log_density: Single) -> Single:
+def _weights(x: Single, log_x: Single, nodes: NodePosteriors, log_density: Single) -> Single:
     """Posterior / proposal of each atom, with sum one for each node (n, 1, S)."""
     potential = -0.5 * (nodes.H.astype(np.float32) @ x)
     potential += nodes.b[:, :, None].astype(np.float32)

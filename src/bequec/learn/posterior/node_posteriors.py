@@ -1,12 +1,12 @@
-"""What is asked of every node's posterior, and the answer."""
+"""Every node's posterior: the density that an iteration finds, and its moments."""
 
 from typing import Any, NamedTuple
 
 from bequec.core.arrays import FloatArray
 
 
-class Nodes(NamedTuple):
-    """Nodes with posteriors ∝ Dirichlet(x; ν) exp(bᵀx − ½ xᵀHx), and the mean and covariance that they had before.
+class NodePosteriors(NamedTuple):
+    """Per node the density ∝ Dirichlet(x; ν) exp(bᵀx − ½ xᵀHx), and the mean and covariance of the last iteration.
 
     b, ν and the mean are (N, K), H and the covariance (N, K, K).
     """
@@ -17,13 +17,13 @@ class Nodes(NamedTuple):
     mean: FloatArray
     covariance: FloatArray
 
-    def take(self, which: Any) -> "Nodes":
+    def take(self, which: Any) -> "NodePosteriors":
         """Some of them."""
-        return Nodes(*(array[which] for array in self))
+        return NodePosteriors(*(array[which] for array in self))
 
 
 class Moments(NamedTuple):
-    """Posterior mean (N, K), covariance (N, K, K) and E[log x] (N, K), and on how many atoms they rest (N,)."""
+    """Per node the posterior mean (K,), covariance (K, K) and E[log x] (K,), and how many atoms are effective."""
 
     mean: FloatArray
     covariance: FloatArray

@@ -8,40 +8,37 @@ import numpy as np
 from bequec.ask.answers import Answers
 from bequec.core.arrays import IntArray
 from bequec.learn.posterior.cavity import Belief
+from bequec.learn.posterior.settings import POSTERIOR
+from bequec.learn.problem import Problem
+from bequec.learn.state import State
 from bequec.learn.subspace.refinement import least_squares_memberships
-from bequec.learn.task import State, Task
 from bequec.plan.among import plan_among
-
-PAIRS_PER_CLUSTER = 600_000  # answered pairs of a sample: with so many, basins are told apart as well as with all
-RARER_PER_CLUSTER = 60  # yes answers of a node, or no if they are rarer, that it keeps on average
-SMALLEST_GROUP = 20  # nodes per cluster that a group keeps
-LARGEST_SHARE = 0.8  # of the nodes, above which a sample saves little
 
 
 class Sample(NamedTuple):
-    """Some nodes of each group, by position, the task among them, and their part of a start."""
+    """Some nodes of each group, by position, the problem among them, and their part of a start."""
 
     positions: IntArray
-    task: Task
+    problem: Problem
     start: State
     is_part: bool
 
 
-def draw_sample(task: Task, start: State) -> Sample:
+def draw_sample(problem: Problem, rng: np.random.Generator, start: State) -> Sample:
     """As many nodes of each group as tell the basins apart; all of them where that takes most."""
-    plan, K = task.answers.plan, task.n_clusters
-    wanted = np.ceil(share_needed(task.answers, K) * plan.sizes).astype(np.int64)
-    wanted = np.clip(wanted, np.minimum(plan.sizes, SMALLEST_GROUP * K), plan.sizes)
-    if wanted.sum() > LARGEST_SHARE * plan.n_nodes:
-        return Sample(np.arange(plan.n_nodes), task, start, is_part=False)
+    plan, K = problem.answers.plan, problem.n_clusters
+    wanted = np.ceil(share_needed(problem.answers, K) * plan.sizes).astype(np.int64)
+    wanted = np.clip(wanted, np.minimum(plan.sizes, POSTERIOR.smallest_sampled_group * K), plan.sizes)
+    if wanted.sum() > POSTERIOR.largest_sample * plan.n_nodes:
+        return Sample(np.arange(plan.n_nodes), problem, start, is_part=False)
     chosen = [
-        plan.starts[l] + np.sort(task.rng.choice(int(plan.sizes[l]), int(wanted[l]), replace=False))
+        plan.starts[l] + np.sort(rng.choice(int(plan.sizes[l]), int(wanted[l]), replace=False))
         for l in range(plan.n_groups)
     ]
     positions = np.concatenate(chosen)
     return Sample(
         positions,
-        dataclasses.replace(task, answers=among(task.answers, positions)),
+        dataclasses.replace(problem, answers=among(problem.answers, positions)),
         dataclasses.replace(start, basis=start.basis[positions], memberships=start.memberships[positions]),
         is_part=True,
     )
@@ -50,8 +47,8 @@ def draw_sample(task: Task, start: State) -> Sample:
 def share_needed(answers: Answers, n_clusters: int) -> float:
     """The share of the nodes that has enough answered pairs, and enough of the rarer answer at each node."""
     n_rarer = answers.n_answers * min(answers.share_yes, 1 - answers.share_yes)
-    by_pairs = np.sqrt(n_clusters * PAIRS_PER_CLUSTER / max(answers.n_answered_pairs, 1))
-    by_nodes = n_clusters * RARER_PER_CLUSTER / max(2 * n_rarer / answers.plan.n_nodes, 1e-300)
+    by_pairs = np.sqrt(n_clusters * POSTERIOR.sampled_pairs_per_cluster / max(answers.n_answered_pairs, 1))
+    by_nodes = n_clusters * POSTERIOR.sampled_answers_per_cluster / max(2 * n_rarer / answers.plan.n_nodes, 1e-300)
     return float(max(by_pairs, by_nodes))
 
 

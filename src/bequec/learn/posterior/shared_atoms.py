@@ -13,9 +13,8 @@ from scipy.stats import qmc
 from bequec.core.arrays import FloatArray
 from bequec.learn.dense_blocks import Single
 from bequec.learn.linalg.symmetric import full, inner_weights, outer_triangles, triangles
-from bequec.learn.posterior.node_posteriors import Moments, Nodes
-
-CELLS_AT_ONCE = 2**15  # what stays in a core's cache
+from bequec.learn.posterior.node_posteriors import Moments, NodePosteriors
+from bequec.learn.posterior.settings import POSTERIOR
 
 
 class SharedAtoms(NamedTuple):
@@ -33,7 +32,7 @@ class SharedAtoms(NamedTuple):
         logs -= np.logaddexp.reduce(logs, axis=1, keepdims=True)
         return cls(np.exp(logs), logs, concentration)
 
-    def moments(self, nodes: Nodes) -> Moments:
+    def moments(self, nodes: NodePosteriors) -> Moments:
         """Moments of each node's posterior; where ν is not the atoms' own, they are reweighted by ∏ x^(ν − ν')."""
         k = len(self.concentration)
         pairs = outer_triangles(self.points)
@@ -43,7 +42,7 @@ class SharedAtoms(NamedTuple):
         potentials = _single(np.hstack([nodes.b, triangles(nodes.H), nodes.concentration - self.concentration]))
         n_nodes = len(potentials)
         sums, n_effective = np.empty((n_nodes, values.shape[1])), np.empty(n_nodes)
-        step = max(8, CELLS_AT_ONCE // len(logs))
+        step = max(8, POSTERIOR.cells_at_once // len(logs))
         for begin in range(0, n_nodes, step):
             weights = potentials[begin : begin + step] @ exponents
             weights -= weights.max(axis=1, keepdims=True)

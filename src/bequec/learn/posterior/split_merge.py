@@ -11,8 +11,7 @@ from bequec.core.arrays import FloatArray
 from bequec.learn.dense_blocks import DenseBlocks, Single
 from bequec.learn.interactions import least_squares_interactions
 from bequec.learn.posterior.cavity import Belief, probabilities
-
-MOST_SPLITS, MOST_MERGES = 3, 6
+from bequec.learn.posterior.settings import POSTERIOR
 
 
 def propose_moves(answers: Answers, blocks: DenseBlocks, belief: Belief) -> tuple[list[FloatArray], list[FloatArray]]:
@@ -21,11 +20,11 @@ def propose_moves(answers: Answers, blocks: DenseBlocks, belief: Belief) -> tupl
     merges = _merges_by_loss(belief)
     M = belief.memberships
     splits = []
-    for k in sorted(range(len(structure)), key=lambda k: -structure[k][0])[:MOST_SPLITS]:
-        for a, b in [pair for pair in merges if k not in pair][:MOST_MERGES]:
+    for k in sorted(range(len(structure)), key=lambda k: -structure[k][0])[: POSTERIOR.most_splits]:
+        for a, b in [pair for pair in merges if k not in pair][: POSTERIOR.most_merges]:
             kept = [j for j in range(M.shape[1]) if j not in (k, a, b)]
             splits.append(np.column_stack([M[:, kept], split(M[:, k], structure[k][1]), M[:, a] + M[:, b]]))
-    return splits, [resplit(answers, blocks, belief, a, b) for a, b in merges[:MOST_MERGES]]
+    return splits, [resplit(answers, blocks, belief, a, b) for a, b in merges[: POSTERIOR.most_merges]]
 
 
 def resplit(answers: Answers, blocks: DenseBlocks, belief: Belief, a: int, b: int) -> FloatArray:

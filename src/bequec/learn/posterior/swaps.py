@@ -9,11 +9,8 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.learn.dense_blocks import DenseBlock, DenseBlocks
 from bequec.learn.posterior.cavity import Belief
+from bequec.learn.posterior.settings import POSTERIOR
 from bequec.plan.query_plan import QueryPlan
-
-MOST_SWAPS = 3
-TELLING = 10.0  # the least log likelihood that a swap must cost a right model, for the answers to tell
-SUSPICIOUS = 0.6  # a swap that costs less than this share of it is tried
 
 
 def propose_swaps(blocks: DenseBlocks, belief: Belief) -> list[FloatArray]:
@@ -33,10 +30,11 @@ def propose_swaps(blocks: DenseBlocks, belief: Belief) -> list[FloatArray]:
     for side in sides_of_cuts(plan):
         between = side[l] != side[m]
         paid, due = cost[between].sum(axis=0), expected[between].sum(axis=0)
-        doubtful = (due > TELLING) & (paid < SUSPICIOUS * due)
+        doubtful = (due > POSTERIOR.least_swap_cost) & (paid < POSTERIOR.doubtful_swap_share * due)
         found += [(float(paid[at] / due[at]), pairs[at], side) for at in np.flatnonzero(doubtful).tolist()]
     found.sort(key=lambda swap: swap[0])
-    return [swap_names(belief.memberships, pair, np.repeat(side, plan.sizes)) for _, pair, side in found[:MOST_SWAPS]]
+    tried = found[: POSTERIOR.most_swaps]
+    return [swap_names(belief.memberships, pair, np.repeat(side, plan.sizes)) for _, pair, side in tried]
 
 
 def count_by_cluster(block: DenseBlock, memberships: FloatArray) -> tuple[FloatArray, FloatArray]:

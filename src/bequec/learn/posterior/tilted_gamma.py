@@ -5,11 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bequec.core.arrays import FloatArray
-
-STEEPEST_RISE, STEEPEST_FALL = -8.0, 500.0
-N_TILTS, N_POINTS = 97, 129
-NEARLY_ONE = 1e-3  # below this exponent exp is one, and the integral up to there known
-NEARLY_NONE = 30.0
+from bequec.learn.posterior.settings import POSTERIOR
 
 
 class TiltedGamma(NamedTuple):
@@ -23,11 +19,11 @@ class TiltedGamma(NamedTuple):
     @classmethod
     def tabulate(cls, shape: float) -> "TiltedGamma":
         """By the trapezoid rule in log y; its left tail, of y^ν alone, by hand."""
-        tilts = np.linspace(np.arcsinh(STEEPEST_RISE), np.arcsinh(STEEPEST_FALL), N_TILTS)
+        tilts = np.linspace(np.arcsinh(POSTERIOR.steepest_rise), np.arcsinh(POSTERIOR.steepest_fall), POSTERIOR.n_tilts)
         z = np.sinh(tilts)[:, None]
-        first = np.log(NEARLY_ONE / (1 + np.abs(z)))
-        last = np.log(np.sqrt(z * z + 2 * NEARLY_NONE) - z)
-        log_y = first + (last - first) * np.linspace(0, 1, N_POINTS)
+        first = np.log(POSTERIOR.integral_begins / (1 + np.abs(z)))
+        last = np.log(np.sqrt(z * z + 2 * POSTERIOR.integral_ends) - z)
+        log_y = first + (last - first) * np.linspace(0, 1, POSTERIOR.n_points)
         y = np.exp(log_y)
         peak = np.where(z < 0, z * z / 2, 0.0)
         density = np.exp(shape * log_y - z * y - y * y / 2 - peak)

@@ -4,15 +4,17 @@ import numpy as np
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray, FloatArray
-from bequec.core.errors import AnswersError, PlanError
+from bequec.core.errors import PlanError
 from bequec.learn.interactions import least_squares_interactions
 from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
+from bequec.learn.problem import Problem
+from bequec.learn.state import State
 from bequec.learn.stitch.anchors import scale_groups_to_corners, successive_projection
-from bequec.learn.stitch.growing import grow_range_space
+from bequec.learn.stitch.settings import STITCH
+from bequec.learn.stitch.small_groups import complete_range_space
 from bequec.learn.stitch.stitching import RangeSpace, estimate_range_space
 from bequec.learn.stitch.wide_stitching import wide_range_spaces
-from bequec.learn.stitch.windows import HARDLY
-from bequec.learn.task import State, Task
+from bequec.learn.work import Work
 from bequec.plan.mask.completion_order import best_completion
 from bequec.plan.mask.identifiable import check_identifiable, is_identifiable
 from bequec.plan.mask.mending import cut_off_groups
@@ -20,44 +22,43 @@ from bequec.plan.mask.sharing import mostly_asked_blocks, usable_among
 from bequec.plan.query_plan import QueryPlan
 
 
-def stitch_and_project(task: Task) -> State:
+def stitch_and_project(problem: Problem, work: Work) -> State:
     """Algorithm 1 on the answered blocks."""
-    space = _grown_range_space(task)
+    space = _grown_range_space(problem, work)
     if space is None:
-        space = estimate_range_space(task.answers, task.usable, task.n_clusters, _first_vector(task), task.mapper)
+        space = estimate_range_space(
+            problem.answers, problem.usable, problem.n_clusters, _first_vector(problem, work), work.mapper
+        )
     basis = space.basis
-    anchors = successive_projection(basis, task.n_clusters)
+    anchors = successive_projection(basis, problem.n_clusters)
     corners = basis[anchors]
-    points, is_near = scale_groups_to_corners(basis, corners, task.answers.plan.starts[:-1])
+    points, is_near = scale_groups_to_corners(basis, corners, problem.answers.plan.starts[:-1])
     memberships = simplex_least_squares(points, corners)
     # In sparse graphs degrees differ by far and most rows end near the origin: there only their direction counts.
     memberships[~is_near] = cone_memberships(points[~is_near], corners)
-    interactions = least_squares_interactions(task.answers, memberships)
+    interactions = least_squares_interactions(problem.answers, memberships)
     return State(*space, memberships, interactions, anchors)
 
 
-def stitch_widely(task: Task) -> State:
+def stitch_widely(problem: Problem, work: Work) -> State:
     """Where every refinement starts: the range space stitched on all shared columns."""
     wider: tuple[FloatArray, ...] = ()
-    space = _grown_range_space(task)
+    space = _grown_range_space(problem, work)
     if space is None:
-        space, wider = wide_range_spaces(task.answers, task.usable, task.n_clusters, task.rng, task.mapper)
-        if space.singular_values[task.n_clusters - 1] < HARDLY * space.singular_values[0]:
+        space, wider = wide_range_spaces(problem.answers, problem.usable, problem.n_clusters, work.rng, work.mapper)
+        if space.singular_values[problem.n_clusters - 1] < STITCH.hardly_visible * space.singular_values[0]:
             # So weak a direction may be the imputed diagonal's own, which only an exact SVD can tell.
-            exact = estimate_range_space(task.answers, task.usable, task.n_clusters, _first_vector(task), task.mapper)
-            successive_projection(exact.basis, task.n_clusters)
-    successive_projection(space.basis, task.n_clusters)  # refuses answers that show fewer than K directions
+            exact = estimate_range_space(
+                problem.answers, problem.usable, problem.n_clusters, _first_vector(problem, work), work.mapper
+            )
+            successive_projection(exact.basis, problem.n_clusters)
+    successive_projection(space.basis, problem.n_clusters)  # refuses answers that show fewer than K directions
     return State(*space, wider_bases=wider)
 
 
 def answered_usable_blocks(answers: Answers, n_clusters: int) -> BoolArray:
     """The blocks that learning can use; an error unless they identify the memberships."""
     plan = answers.plan
-    if not answers.yes.nnz:
-        raise AnswersError(
-            f"none of the {answers.n_answered_pairs} answered pairs is a yes; there is nothing to cluster: collect "
-            "answers, or check that labels and names were read as meant ('unsure' counts only with unsure='half')"
-        )
     check_identifiable(plan, n_clusters, diagonal=answers.diagonal)
     answered = answers.share_answered_per_block > 0
     if answered.any() and (len(plan.listed) or not (answered == plan.asked).all()):
@@ -97,15 +98,15 @@ def _answered_part(answers: Answers) -> QueryPlan:
     )
 
 
-def _grown_range_space(task: Task) -> RangeSpace | None:
+def _grown_range_space(problem: Problem, work: Work) -> RangeSpace | None:
     """The range space grown from a seed where some group is smaller than K; None where it can be stitched."""
-    answers, K = task.answers, task.n_clusters
+    answers, K = problem.answers, problem.n_clusters
     if answers.plan.sizes.min() >= K:
         return None
     asked = answers.share_answered_per_block > 0
-    growth = best_completion(asked, task.usable, answers.plan.sizes, K, diagonal=answers.diagonal)
-    return None if growth is None else grow_range_space(answers, growth, K, _first_vector(task))
+    completion = best_completion(asked, problem.usable, answers.plan.sizes, K, diagonal=answers.diagonal)
+    return None if completion is None else complete_range_space(answers, completion, K, _first_vector(problem, work))
 
 
-def _first_vector(task: Task) -> FloatArray:
-    return task.rng.standard_normal(task.answers.plan.n_nodes)
+def _first_vector(problem: Problem, work: Work) -> FloatArray:
+    return work.rng.standard_normal(problem.answers.plan.n_nodes)

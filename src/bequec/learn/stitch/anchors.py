@@ -4,8 +4,7 @@ import numpy as np
 
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.core.errors import ModelError
-
-NEAR_THE_PLANE = 0.1
+from bequec.learn.stitch.settings import STITCH
 
 
 def successive_projection(points: FloatArray, n_clusters: int) -> IntArray:
@@ -37,13 +36,13 @@ def scale_groups_to_corners(
 
     Memberships sum to one, so U h = 1 for the h with ``corners @ h`` = 1. Two things push rows inside of it: each
     stitch attenuates (least squares on noisy regressors), and the corners, being the farthest points, are far out
-    by their own noise. One factor a group, 1 / mean(U_l h), takes the common part of that back; on noiseless
+    by their own noise. One factor per group, 1 / mean(U_l h), takes the common part of that back; on noiseless
     answers it is exactly one. A group that lies nowhere near the plane is left as it is; the second result says for
     each row whether its group is near.
     """
     h = np.linalg.solve(corners, np.ones(len(corners)))
     sizes = np.diff(np.append(group_starts, len(points)))
     means = np.add.reduceat(points @ h, group_starts) / sizes
-    is_near = means > NEAR_THE_PLANE
+    is_near = means > STITCH.least_level
     factors = np.where(is_near, 1.0 / np.where(is_near, means, 1.0), 1.0)
     return np.asarray(points * np.repeat(factors, sizes)[:, None]), np.repeat(is_near, sizes)

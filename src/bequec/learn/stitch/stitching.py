@@ -7,10 +7,9 @@ import numpy as np
 from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray, FloatArray
 from bequec.learn.execution.parallel import Mapper
+from bequec.learn.stitch.settings import STITCH
 from bequec.learn.stitch.stitching_order import stitching_order
 from bequec.learn.stitch.windows import gap, window_svd
-
-MORE_SINGULAR_VALUES = 5  # beyond K, so that the gap can be seen
 
 
 class RangeSpace(NamedTuple):
@@ -39,12 +38,14 @@ def estimate_range_space(
     plan = answers.plan
     order = stitching_order(usable)
     if not order:  # a single group: nothing to stitch
-        left, values, _ = window_svd(answers, [0], [0], n_clusters, start, MORE_SINGULAR_VALUES)
+        left, values, _ = window_svd(answers, [0], [0], n_clusters, start, STITCH.more_singular_values)
         return RangeSpace(left, values, np.array([gap(values, n_clusters)]))
 
     def shared_svd(index: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         known, new, column = order[index]
-        return window_svd(answers, [known, new], [column], n_clusters, start, more=1 if index else MORE_SINGULAR_VALUES)
+        return window_svd(
+            answers, [known, new], [column], n_clusters, start, more=1 if index else STITCH.more_singular_values
+        )
 
     shared = mapper.map("stitching groups", shared_svd, range(len(order)))
     basis = np.empty((plan.n_nodes, n_clusters))

@@ -22,7 +22,7 @@ def stitching_order(usable: BoolArray) -> list[Stitch]:
     """The L − 1 stitches; the first one's known group is where everything starts.
 
     Groups are visited in index order, outward from the middle, when every consecutive pair shares a column
-    group, as in the paper; otherwise along a breadth-first tree of the sharing graph from its centre.
+    group, as in the paper; otherwise along a breadth-first tree of the sharing graph from its center.
     """
     n_groups = len(usable)
     consecutive_share = (usable[:-1] & usable[1:]).any(axis=1)
@@ -33,12 +33,12 @@ def stitching_order(usable: BoolArray) -> list[Stitch]:
         ties = upward + downward
     else:
         sharing = sharing_graph(usable)
-        visited, parents = breadth_first_order(sharing, centre(sharing), directed=False)
+        visited, parents = breadth_first_order(sharing, center(sharing), directed=False)
         ties = [(int(parents[group]), int(group)) for group in visited[1:]]
     return [Stitch(known, new, int(np.argmax(usable[known] & usable[new]))) for known, new in ties]
 
 
-def centre(graph: sp.csr_array) -> int:
+def center(graph: sp.csr_array) -> int:
     """The vertex of a connected graph from which all others are reached in the fewest steps; the first such."""
     linked = (graph != 0).astype(np.float32)
     reached = np.eye(graph.shape[0], dtype=bool)

@@ -14,13 +14,11 @@ from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.learn.dense_blocks import fits_densely
 from bequec.learn.execution.parallel import Mapper
-from bequec.learn.stitch.stitching import MORE_SINGULAR_VALUES, RangeSpace, stitch
-from bequec.learn.stitch.stitching_order import centre
+from bequec.learn.stitch.settings import STITCH
+from bequec.learn.stitch.stitching import RangeSpace, stitch
+from bequec.learn.stitch.stitching_order import center
 from bequec.learn.stitch.windows import gap, rough_window_svd
 from bequec.plan.query_plan import QueryPlan
-
-OVERSAMPLING = (2, 4, 6, 8)  # additional directions of four more starts
-CLEAR_GAP = 1.5
 
 
 class WideWindows(NamedTuple):
@@ -39,12 +37,12 @@ def wide_range_spaces(
     A few directions beyond K keep what a single window loses; they are cut back once they are refined.
     """
     plan, K = answers.plan, n_clusters
-    most = K + max(MORE_SINGULAR_VALUES, *OVERSAMPLING)
+    most = K + max(STITCH.more_singular_values, *STITCH.oversampling)
     windows = wide_windows(answers, usable, most, rng.standard_normal((plan.n_nodes, most)), mapper)
     gaps = np.array([gap(values, K) for values in windows.values])
     # Where K directions stand out of the noise in every window nothing is lost; nor are further starts worth minutes.
-    worthwhile = gaps.min() < CLEAR_GAP and fits_densely(answers)
-    ranks = [K + more for more in OVERSAMPLING if worthwhile and plan.sizes.min() >= K + more]
+    worthwhile = gaps.min() < STITCH.gap_that_spares_starts and fits_densely(answers)
+    ranks = [K + more for more in STITCH.oversampling if worthwhile and plan.sizes.min() >= K + more]
     wider = tuple(stitch_windows(plan, windows, rank) for rank in ranks)
     return RangeSpace(stitch_windows(plan, windows, K), windows.values[0], gaps), wider
 
@@ -80,12 +78,12 @@ def stitch_windows(plan: QueryPlan, windows: WideWindows, rank: int) -> FloatArr
     for (known, new), left in zip(windows.ties[1:], windows.lefts[1:], strict=True):
         rows = stitch(basis[plan.span(known)], left[:, :rank])
         level = float((rows @ h).mean())
-        basis[plan.span(new)] = rows / level if level > 0.1 else rows
+        basis[plan.span(new)] = rows / level if level > STITCH.least_level else rows
     return basis
 
 
 def tree_ties(usable: BoolArray, sizes: IntArray) -> list[tuple[int, int]]:
-    """(known, new) along the spanning tree with the most shared column nodes, breadth first from its centre."""
+    """(known, new) along the spanning tree with the most shared column nodes, breadth first from its center."""
     asked = sp.csr_array(usable.astype(float))
     shared = (asked @ sp.diags_array(sizes.astype(float)) @ asked).tocsr()
     shared.setdiag(0)
@@ -94,5 +92,5 @@ def tree_ties(usable: BoolArray, sizes: IntArray) -> list[tuple[int, int]]:
     tree = minimum_spanning_tree(shared)
     linked = (tree != 0).astype(float)
     linked = (linked + linked.T).tocsr()
-    visited, parents = breadth_first_order(linked, centre(linked), directed=False)
+    visited, parents = breadth_first_order(linked, center(linked), directed=False)
     return [(int(parents[group]), int(group)) for group in visited[1:]]

@@ -8,12 +8,9 @@ import scipy.sparse as sp
 from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.learn.linalg.top_svd import improved_svd, top_svd
+from bequec.learn.stitch.settings import STITCH
 
-IMPUTATION_ROUNDS = 3
-ROUGH_ROUNDS = 12
-NOTHING = 1e-12
-DENSE_ABOVE = 0.1  # of the entries: products with plain arrays are then faster
-HARDLY = 0.03  # an imputed diagonal alone makes directions of about half this size
+HARDLY = STITCH.hardly_visible
 
 
 def answered_block(answers: Answers, l: int, m: int) -> sp.csr_array:
@@ -27,7 +24,7 @@ def gap(values: FloatArray, rank: int) -> float:
     if values[0] == 0:
         return 0.0
     following = values[rank] if len(values) > rank else 0.0
-    return float(values[rank - 1] / max(following, HARDLY * values[0]))
+    return float(values[rank - 1] / max(following, STITCH.hardly_visible * values[0]))
 
 
 def window_svd(
@@ -41,7 +38,7 @@ def window_svd(
     """
     window = _window(answers, rows, columns)
     at_row, at_column = _diagonal_positions(answers, rows, columns)
-    n_rounds = IMPUTATION_ROUNDS if len(at_row) and not answers.diagonal else 0
+    n_rounds = STITCH.imputation_rounds if len(at_row) and not answers.diagonal else 0
     filled = window
     if n_rounds:
         filled = _with_diagonal(window, at_row, at_column, window.sum(axis=1)[at_row] / max(window.shape[1] - 1, 1))
@@ -69,9 +66,9 @@ def rough_window_svd(
     window = _window(answers, rows, columns)
     at_row, at_column = _diagonal_positions(answers, rows, columns)
     diagonal = np.zeros((len(at_row), 1))
-    matrix = window.toarray() if window.nnz > DENSE_ABOVE * window.shape[0] * window.shape[1] else window
+    matrix = window.toarray() if window.nnz > STITCH.dense_above * window.shape[0] * window.shape[1] else window
     right = start[: window.shape[1], : min(rank, *window.shape)]
-    for _ in range(ROUGH_ROUNDS):
+    for _ in range(STITCH.rough_rounds):
         image = matrix @ right
         image[at_row] += diagonal * right[at_column]
         left, _ = np.linalg.qr(image)
@@ -96,7 +93,7 @@ def _with_diagonal(window: sp.csr_array, at_row: IntArray, at_column: IntArray, 
 
 def _shown(values: FloatArray) -> BoolArray:
     """Singular vectors of a zero singular value are arbitrary: they show nothing and must not look as if they did."""
-    return np.asarray(values > NOTHING * values[0])
+    return np.asarray(values > STITCH.zero_singular_value * values[0])
 
 
 def _diagonal_positions(answers: Answers, rows: Sequence[int], columns: Sequence[int]) -> tuple[IntArray, IntArray]:

@@ -10,41 +10,31 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray, IntArray
-from bequec.learn.dense_blocks import SPARSE_BELOW, DenseBlocks, Product, Single, as_single, fits_densely, yes_product
+from bequec.learn.dense_blocks import SPARSE_BELOW, DenseBlocks, Product, Single, as_single, yes_product
 from bequec.learn.interactions import group_sums, least_squares_interactions, normal_equations
 from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.linalg.symmetric import full, outer_triangles
+from bequec.learn.problem import Problem
+from bequec.learn.state import State
 from bequec.learn.stitch.anchors import successive_projection
-from bequec.learn.task import State, Task
-
-FIRST_ROUNDS, PLAIN_ROUNDS, WEIGHTED_ROUNDS = 40, 60, 40
-MEMBERSHIP_ROUNDS = 4
-DOUBT_IN_NEGATIVES = 0.75
-SETTLED = 1e-4  # a round that turns the range space by less is the last
-RIDGE = 1e-3
-SMALLEST_P = 0.02
-LEAST_WEIGHT = 1 / (SMALLEST_P * (1 - SMALLEST_P))
-CENTROIDS_PER_CLUSTER = 6
-# Rows are at 0.95 and above on the paper's planted graphs and dogs, at 0.5 to 0.84 on planted graphs of low degrees,
-# at 0.03 to 0.6 where degrees differ by far.
-ON_THE_PLANE = 0.85
+from bequec.learn.subspace.settings import SUBSPACE
+from bequec.learn.work import Work
 
 
-def refine_subspace(task: Task, start: State) -> State:
+def refine_subspace(problem: Problem, work: Work, start: State) -> State:
     """Alternating least squares over the mask, plain then weighted by the variance, and the simplex of its rows."""
-    # Each pair counts once: a few pairs asked very often would otherwise rule the least squares.
-    task = dataclasses.replace(task, answers=task.answers.averaged())
-    answers, K = task.answers, task.n_clusters
-    blocks = DenseBlocks(answers) if fits_densely(answers) else None
+    # Each pair counts once: otherwise a few pairs with very many answers would decide the least squares.
+    answers, K = problem.answers.averaged(), problem.n_clusters
+    blocks = problem.blocks.counted_once() if problem.fits_densely else None
     times = yes_product(answers, blocks)
-    wider = [alternate_rows(answers, times, basis, FIRST_ROUNDS) for basis in start.wider_bases]
+    wider = [alternate_rows(answers, times, basis, SUBSPACE.first_rounds) for basis in start.wider_bases]
     starts = [start.basis, *(cut_back(answers, Q, K) for Q in wider)]
-    candidates = [alternate_rows(answers, times, basis, FIRST_ROUNDS) for basis in starts]
+    candidates = [alternate_rows(answers, times, basis, SUBSPACE.first_rounds) for basis in starts]
     basis = alternate_rows(answers, times, max(candidates, key=lambda Q: explained_squares(answers, Q)))
     if blocks is not None:
         basis = alternate_weighted_rows(answers, times, blocks, basis)
     points = symmetric_points(answers, basis)
-    corners = denoised_corners(points, K, task.rng)
+    corners = denoised_corners(points, K, work.rng)
     memberships = read_memberships(answers, points, corners)
     return dataclasses.replace(
         start,
@@ -59,7 +49,7 @@ def cut_back(answers: Answers, Q: FloatArray, rank: int) -> FloatArray:
     """The strongest directions of a refined basis."""
     s, T = np.linalg.eigh(symmetric_core(answers, Q))
     # Noise has both signs; clusters that say yes among themselves have positive ones.
-    strength = np.where(s > 0, s, -DOUBT_IN_NEGATIVES * s)
+    strength = np.where(s > 0, s, -SUBSPACE.negative_strength * s)
     return np.asarray(Q @ T[:, np.argsort(-strength)[:rank]])
 
 
@@ -69,7 +59,9 @@ def explained_squares(answers: Answers, Q: FloatArray) -> float:
     return float((symmetric_core(answers, Q) * right).sum())
 
 
-def alternate_rows(answers: Answers, times: Product, basis: FloatArray, n_rounds: int = PLAIN_ROUNDS) -> FloatArray:
+def alternate_rows(
+    answers: Answers, times: Product, basis: FloatArray, n_rounds: int = SUBSPACE.plain_rounds
+) -> FloatArray:
     """An orthonormal Q that spans the rows V of A ≈ V Qᵀ over the asked pairs, V in least squares given Q.
 
     Rows and columns have different coordinates, and plain alternation swings between the two; the mean of V and of
@@ -81,7 +73,7 @@ def alternate_rows(answers: Answers, times: Product, basis: FloatArray, n_rounds
         V = least_squares_rows(answers, times(Q), Q, diagonal)
         diagonal = np.clip((V * Q).sum(axis=1), 0.0, 1.0)
         previous, (Q, _) = Q, np.linalg.qr(V + Q @ (Q.T @ V))
-        if _turn(previous, Q) < SETTLED:
+        if _turn(previous, Q) < SUBSPACE.settled_turn:
             break
     return Q
 
@@ -106,7 +98,7 @@ def least_squares_rows(answers: Answers, image: FloatArray, Q: FloatArray, diago
 
 
 def alternate_weighted_rows(
-    answers: Answers, times: Product, blocks: DenseBlocks, Q: FloatArray, n_rounds: int = WEIGHTED_ROUNDS
+    answers: Answers, times: Product, blocks: DenseBlocks, Q: FloatArray, n_rounds: int = SUBSPACE.weighted_rounds
 ) -> FloatArray:
     """The same alternation with each pair weighted by 1 / (p (1 − p)), p = q_iᵀ S q_j of the last round."""
     S = symmetric_core(answers, Q)
@@ -115,7 +107,7 @@ def alternate_weighted_rows(
         previous, (Q, R) = Q, np.linalg.qr((V + Q @ (Q.T @ V)) / 2)
         core = R @ (previous.T @ Q)  # V Q_oldᵀ in the new coordinates
         S = (core + core.T) / 2
-        if _turn(previous, Q) < SETTLED:
+        if _turn(previous, Q) < SUBSPACE.settled_turn:
             break
     return Q
 
@@ -125,7 +117,7 @@ def weighted_sums(
 ) -> tuple[FloatArray, FloatArray]:
     """Per row: Σ_j w_ij q_j q_jᵀ (upper triangles) and Σ_j w_ij a_ij q_j.
 
-    Every pair has at least the weight of an unlikely yes. Where yes is rare few have more, and only these are visited.
+    Unlikely pairs all have the same weight. Where yes is rare few have another one, and only these are visited.
     """
     products = outer_triangles(Q)
     weighted = np.repeat(_by_group(answers, Q), answers.plan.sizes, axis=0)
@@ -134,33 +126,34 @@ def weighted_sums(
     # W is one on a given diagonal and zero on an unobserved one, whatever the baseline.
     in_loop = np.repeat(answers.plan.asked.diagonal(), answers.plan.sizes)
     weighted[in_loop] += (float(answers.diagonal) - answers.baseline) * products[in_loop]
-    weighted *= LEAST_WEIGHT
-    right = LEAST_WEIGHT * times(Q)
+    weighted *= SUBSPACE.common_weight
+    right = SUBSPACE.common_weight * times(Q)
     single, scaled, pairs = as_single(Q), as_single(Q @ S), as_single(products)
     for rows, columns, mean, total, is_loop in blocks:
-        more = _weight_above_least(scaled[rows] @ single[columns].T, total)
-        more_yes = more * mean
-        weighted[rows] += more @ pairs[columns]
-        right[rows] += more_yes @ single[columns]
+        beyond = _weight_beyond_common(scaled[rows] @ single[columns].T, total)
+        beyond_yes = beyond * mean
+        weighted[rows] += beyond @ pairs[columns]
+        right[rows] += beyond_yes @ single[columns]
         if not is_loop:
-            weighted[columns] += more.T @ pairs[rows]
-            right[columns] += more_yes.T @ single[rows]
+            weighted[columns] += beyond.T @ pairs[rows]
+            right[columns] += beyond_yes.T @ single[rows]
     return weighted, right
 
 
-def _weight_above_least(p: Single, total: Single | None) -> "Single | sp.csr_array":
-    """By how much a pair's weight is above the least one; sparse where few are."""
-    likely = p > SMALLEST_P
+def _weight_beyond_common(p: Single, total: Single | None) -> "Single | sp.csr_array":
+    """By how much a pair's weight differs from the common one; sparse where few do."""
+    likely = p > SUBSPACE.smallest_weighted_probability
     if np.count_nonzero(likely) >= SPARSE_BELOW * p.size:
-        more = _weight(p) - np.float32(LEAST_WEIGHT)
-        return more if total is None else more * total
+        beyond = _weight(p) - np.float32(SUBSPACE.common_weight)
+        return beyond if total is None else beyond * total
     at = np.divmod(np.flatnonzero(likely), p.shape[1])
-    values = _weight(p[at]) - np.float32(LEAST_WEIGHT)
+    values = _weight(p[at]) - np.float32(SUBSPACE.common_weight)
     return sp.csr_array((values if total is None else values * total[at], at), shape=p.shape)
 
 
 def _weight(p: Single) -> Single:
-    p = np.clip(p, np.float32(SMALLEST_P), np.float32(1 - SMALLEST_P))
+    least = SUBSPACE.smallest_weighted_probability
+    p = np.clip(p, np.float32(least), np.float32(1 - least))
     return np.asarray(1 / (p * (1 - p)), dtype=np.float32)
 
 
@@ -171,7 +164,7 @@ def read_memberships(answers: Answers, points: FloatArray, corners: FloatArray) 
     so low that the corners are far out by their own noise, they stay behind: there a row's length says nothing.
     """
     h = np.linalg.solve(corners, np.ones(len(corners)))
-    if (points @ h).mean() < ON_THE_PLANE:
+    if (points @ h).mean() < SUBSPACE.on_the_plane:
         return cone_memberships(points, corners)
     return alternate_memberships(answers, simplex_least_squares(points, corners))
 
@@ -183,7 +176,7 @@ def alternate_memberships(answers: Answers, memberships: FloatArray) -> FloatArr
     memberships stay on the simplex, so that these rounds take the turn out.
     """
     M = memberships
-    for _ in range(MEMBERSHIP_ROUNDS):
+    for _ in range(SUBSPACE.membership_rounds):
         M = (M + least_squares_memberships(answers, M, least_squares_interactions(answers, M))) / 2
     return M
 
@@ -230,7 +223,7 @@ def denoised_corners(points: FloatArray, n_clusters: int, rng: np.random.Generat
 
 def draw_centroids(points: FloatArray, n_clusters: int, rng: np.random.Generator) -> FloatArray:
     """The centroids of about six k-means clusters for each cluster; few distinct points stand for themselves."""
-    n_centroids = CENTROIDS_PER_CLUSTER * n_clusters
+    n_centroids = SUBSPACE.centroids_per_cluster * n_clusters
     scale = max(float(np.abs(points).max(initial=0.0)), 1e-300)
     _, distinct = np.unique(np.round(points / scale, 6), axis=0, return_index=True)
     if len(distinct) <= n_centroids:
@@ -259,7 +252,7 @@ def _solve_rows(packed: FloatArray, right: FloatArray) -> FloatArray:
 
 def _with_ridge(matrices: FloatArray) -> FloatArray:
     K = matrices.shape[-1]
-    level = RIDGE * np.trace(matrices, axis1=1, axis2=2) / K
+    level = SUBSPACE.ridge * np.trace(matrices, axis1=1, axis2=2) / K
     return np.asarray(matrices + np.maximum(level, 1e-12)[:, None, None] * np.eye(K))
 
 

@@ -9,22 +9,23 @@ import scipy.sparse as sp
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray
-from bequec.learn.stitch.stitching import MORE_SINGULAR_VALUES, RangeSpace
+from bequec.learn.stitch.settings import STITCH
+from bequec.learn.stitch.stitching import RangeSpace
 from bequec.learn.stitch.windows import answered_block, gap, window_svd
 from bequec.plan.mask.completion_order import Completion
 
 
-def grow_range_space(answers: Answers, growth: Completion, n_clusters: int, start: FloatArray) -> RangeSpace:
-    """Estimate range(M) along a growth that reaches the rows of every group."""
+def complete_range_space(answers: Answers, completion: Completion, n_clusters: int, start: FloatArray) -> RangeSpace:
+    """Estimate range(M) along a completion order that reaches the rows of every group."""
     plan = answers.plan
     left, values, right = window_svd(
-        answers, growth.seed_rows, growth.seed_columns, n_clusters, start, MORE_SINGULAR_VALUES
+        answers, completion.seed_rows, completion.seed_columns, n_clusters, start, STITCH.more_singular_values
     )
     scale = np.sqrt(values[:n_clusters])
     coordinates = {"rows": np.zeros((plan.n_nodes, n_clusters)), "columns": np.zeros((plan.n_nodes, n_clusters))}
-    coordinates["rows"][_positions(answers, growth.seed_rows)] = left * scale
-    coordinates["columns"][_positions(answers, growth.seed_columns)] = right * scale
-    for step in growth.steps:
+    coordinates["rows"][_positions(answers, completion.seed_rows)] = left * scale
+    coordinates["columns"][_positions(answers, completion.seed_columns)] = right * scale
+    for step in completion.steps:
         known = coordinates["columns" if step.side == "rows" else "rows"]
         block = sp.block_array([[answered_block(answers, step.group, m) for m in step.via]], format="csr")
         at = _positions(answers, step.via)

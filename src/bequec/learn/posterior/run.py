@@ -1,0 +1,56 @@
+"""A state of the posterior with its score, by which runs from several starts are compared."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bequec.core.arrays import FloatArray
+from bequec.learn.matching import match_clusters
+from bequec.learn.posterior.cavity import Belief, log_predictive
+from bequec.learn.posterior.iterations import first_belief, follow
+from bequec.learn.posterior.settings import POSTERIOR, Course
+from bequec.learn.problem import Problem
+from bequec.learn.work import Work
+
+
+class Run(NamedTuple):
+    """A belief and its leave-one-out log predictive, per node."""
+
+    belief: Belief
+    scores: FloatArray
+
+    @property
+    def score(self) -> float:
+        """The total log predictive."""
+        return float(self.scores.sum())
+
+    def in_other_basin(self, other: "Run") -> bool:
+        """Whether its memberships are too far from another one's to be on the way to the same fixed point."""
+        M = other.belief.memberships
+        distance = np.linalg.norm(match_clusters(self.belief.memberships, M) - M) / np.linalg.norm(M)
+        return bool(distance > POSTERIOR.same_basin_distance)
+
+    @property
+    def allowed_deficit(self) -> float:
+        """How far behind in log predictive a move may be after its race, more where the log predictive is larger."""
+        return POSTERIOR.allowed_deficit * (1 + abs(self.score) / POSTERIOR.deficit_doubles_at)
+
+    def clearly_beats(self, other: "Run") -> bool:
+        """Whether the difference of the log predictive is more than chance from node to node makes it."""
+        lead = self.scores - other.scores
+        return bool(lead.sum() > POSTERIOR.clear_lead * np.sqrt(len(lead)) * lead.std())
+
+
+def scored(problem: Problem, belief: Belief) -> Run:
+    """A belief with its score."""
+    return Run(belief, log_predictive(problem.blocks, belief))
+
+
+def run_from(problem: Problem, work: Work, memberships: FloatArray, seed: int, course: Course) -> Run:
+    """From first memberships along a course to a belief and its score."""
+    return run_on(problem, work, first_belief(problem.answers, memberships), seed, course)
+
+
+def run_on(problem: Problem, work: Work, belief: Belief, seed: int, course: Course) -> Run:
+    """From one belief along a course to another one and its score."""
+    return scored(problem, follow(course, work, problem.blocks, belief, seed))

@@ -1,0 +1,34 @@
+"""The tuning constants of stitching, in one place: meaning, unit, effect, and the decision record that chose them.
+
+Users do not change these. "record" names the file of that number in docs/decisions.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class StitchSettings:
+    """Every number that stitching was tuned with."""
+
+    more_singular_values: int = 5
+    """Singular values of the first window beyond K, so that the gap can be seen."""
+    imputation_rounds: int = 3
+    """Rounds of SVD and refilled diagonal in an exact window (record 0012)."""
+    rough_rounds: int = 12
+    """Power iterations of a window that is refined later."""
+    zero_singular_value: float = 1e-12
+    """Share of the first singular value: the vectors of smaller ones are arbitrary."""
+    hardly_visible: float = 0.03
+    """Share of the first singular value: an imputed diagonal alone makes directions of about half this size."""
+    dense_above: float = 0.1
+    """Share of nonzero entries in a window: above it products with plain arrays are faster."""
+    oversampling: tuple[int, ...] = (2, 4, 6, 8)
+    """Directions beyond K of the further starts, which keep what a single window loses (record 0005)."""
+    gap_that_spares_starts: float = 1.5
+    """σ_K / σ_{K+1}: where every window's gap is larger, one start loses nothing and the further ones are spared."""
+    least_level: float = 0.1
+    """Mean of U h over a group's rows, one on the plane through the corners: lower, the group is not scaled to it
+    (record 0002)."""
+
+
+STITCH = StitchSettings()
