@@ -280,6 +280,7 @@ def test_questions_that_are_out_are_dealt_again_only_on_request(capsys):
     assert [path.name for path in sorted(Path("s/sheets").iterdir())] == [f"sheet-000{n}.csv" for n in range(1, 6)]
     assert Path("s/sheets/sheet-0001.csv").read_bytes() == filled
     assert bequec("ask", "s", "--answers", "s/sheets", "--again") == 2
+    assert bequec("learn", "s", "--refine", "none", "--tol", "0.1") == 1  # only the posterior uses it
     assert bequec("learn", "s", "--refine", "none") == 0  # what learning keeps does not undo what dealing kept
     assert Study.open("s").dealt_until == 780
     assert bequec("plan", 40, "-k", 2, "--study", "t") == 0

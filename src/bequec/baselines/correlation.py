@@ -15,7 +15,7 @@ from bequec.learn.state import State
 
 MOST_SWEEPS = 50
 MOST_MERGED = 300  # more clusters than this are not merged pair by pair
-SPARE = 10  # empty clusters that nodes may found on their way
+EMPTY_CLUSTERS = 10  # clusters beyond those found so far that nodes may move to
 ROUNDING = 1e-9
 
 
@@ -116,7 +116,7 @@ def cluster_signed_pairs(pairs: SignedPairs, n_clusters: int, rng: np.random.Gen
     labels = pivots(pairs.signed, rng)
     n_found = 0
     while n_found != (n_before := int(labels.max()) + 1):
-        labels = _numbered(best_moves(pairs, labels, n_before + SPARE, rng))
+        labels = _numbered(best_moves(pairs, labels, n_before + EMPTY_CLUSTERS, rng))
         clusters = pairs.joined(labels)
         n_found = clusters.signed.shape[0]
         labels = _numbered(best_moves(clusters, np.arange(n_found), n_found, rng))[labels]

@@ -34,6 +34,8 @@ class Problem:
 
     def with_dispersion(self, dispersion: float) -> "Problem":
         """The same problem, with the same arrays, whose answers vary more or less."""
+        if dispersion == self.dispersion:
+            return self
         problem = dataclasses.replace(self, dispersion=dispersion)
         if "blocks" in vars(self):
             vars(problem)["blocks"] = self.blocks.with_dispersion(dispersion)

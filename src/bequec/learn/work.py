@@ -1,4 +1,4 @@
-"""How it is learned: the random numbers, the limits, the threads, and who hears of the progress."""
+"""How it is learned: random numbers, limits, threads, and the function that progress is reported to."""
 
 import dataclasses
 import time
@@ -33,6 +33,6 @@ class Work:
         return self if self.time_limit is None else dataclasses.replace(self, time_limit=share * self.time_limit)
 
     def say(self, what: str, done: int, total: int) -> None:
-        """Tell whoever listens how far the work is."""
+        """Report progress, if a function for it was given."""
         if self.mapper.progress is not None:
             self.mapper.progress(what, done, total)

@@ -30,7 +30,7 @@ def is_small(n_rows: int, n_vectors: int) -> bool:
 
 
 def random_block(n_rows: int, n_vectors: int) -> FloatArray:
-    """A block to start from: always the same one, so that no result depends on the luck of a seed."""
+    """A block to start from: always the same one, so that results do not depend on a seed."""
     return np.random.default_rng(0).standard_normal((n_rows, n_vectors + SPARE_COLUMNS))
 
 

@@ -1,4 +1,4 @@
-"""Symmetric K×K matrices, one a node, kept as their upper triangles."""
+"""Symmetric K×K matrices, one per node, kept as their upper triangles."""
 
 from functools import lru_cache
 

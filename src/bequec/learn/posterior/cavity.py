@@ -123,7 +123,7 @@ def node_potentials(belief: Belief, sums: PairSums) -> tuple[FloatArray, FloatAr
     return b, H
 
 
-def update_interactions(belief: Belief, sums: PairSums, step: float = 0.25) -> FloatArray:
+def update_interactions(belief: Belief, sums: PairSums, step: float = POSTERIOR.damping / 2) -> FloatArray:
     """B + part of a Newton step that is bounded per entry, symmetric, kept away from zero and one.
 
     H_B[(ab), (cd)] = Σ w m_ia m_ic m_jb m_jd, g_B = Mᵀ(s∘r)M − (T + Tᵀ), T = Σ_i C_i B Σ_j w m_j m_jᵀ.

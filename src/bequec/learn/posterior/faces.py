@@ -37,7 +37,7 @@ class Faces(NamedTuple):
 
         Where x_k grows from zero and all others shrink alike, by d = e_k − m, the density is
         ∝ x_k^(ν_k − 1) exp(−λ_k x_k − ½ h_k x_k²): λ_k how much slower the likelihood rises along cluster k than along
-        those that the node is in, h_k = dᵀHd less what the face gives way.
+        those that the node is in, h_k = dᵀHd less what the memberships on the face take up by moving along.
         """
         b, H, concentration, current, covariance = nodes
         rows = np.arange(len(b))[:, None]

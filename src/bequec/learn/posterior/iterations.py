@@ -52,7 +52,7 @@ def iterate(
         Belief(
             belief.memberships + step * (moments.mean - belief.memberships),
             belief.covariances + step * (moments.covariance - belief.covariances),
-            update_interactions(belief, sums, step / 2),  # memberships follow B, so a longer step swings
+            update_interactions(belief, sums, step / 2),  # memberships follow B, so longer steps oscillate
             concentration,
         ),
         atoms,
@@ -97,9 +97,9 @@ def iterate_to_convergence(
             marks.append(belief)
         if len(marks) == 3:
             # A short step moves little whether or not the state is settled.
-            rests = movement(previous, belief) < tol * step / damping
+            is_still = movement(previous, belief) < tol * step / damping
             belief, jump = extrapolate(*marks)
-            if rests and jump < POSTERIOR.largest_jump * tol:
+            if is_still and jump < POSTERIOR.largest_jump * tol:
                 return Settled(belief, n_iter, True)
             marks = [belief]
         if work.out_of_time():

@@ -1,4 +1,4 @@
-"""Out of a wrong basin: moves race against each other, and the winner is compared with the best run."""
+"""Out of a wrong basin: moves are run a few iterations, and the best of them is compared with the best run."""
 
 import functools
 
@@ -24,7 +24,7 @@ def leave_wrong_basins(problem: Problem, work: Work, best: Run) -> Run:
             break
         finished = work.mapper.map("", functools.partial(finish, problem, work, seed), finalists)
         winner = max(finished, key=lambda run: run.score)
-        if not winner.in_other_basin(best):  # it came back, and those that did not are behind
+        if not winner.in_other_basin(best):  # back in the old basin, and it has the best score
             break
         winner, best = compare(problem, work, winner, best, seed)
         if not (winner.in_other_basin(best) and winner.clearly_beats(best)):
@@ -47,7 +47,7 @@ def race_all(problem: Problem, work: Work, best: Run, seed: int) -> list[Run]:
 
 
 def race(problem: Problem, work: Work, best: Run, pace: tuple[Run, Run], seed: int, moved: FloatArray) -> Run | None:
-    """A few iterations after a move; None if they lead back to the best run, or fall far behind it on this course.
+    """A few iterations after a move; None if they lead back to the best run, or to a far lower score.
 
     ``pace`` is the best run itself after each of the two stages.
     """
@@ -74,7 +74,7 @@ def finish(problem: Problem, work: Work, seed: int, run: Run) -> Run:
 
 
 def compare(problem: Problem, work: Work, challenger: Run, best: Run, seed: int) -> tuple[Run, Run]:
-    """Both carried on until little moves: scores rise or swing on the way. The closer they are, the farther."""
+    """Both runs after further iterations, more of them the closer their scores are: on the way scores still change."""
 
     def carry_on(run: Run, n_atoms: NumberOfAtoms, max_iter: int) -> Run:
         tol = POSTERIOR.comparison_tolerance
@@ -83,7 +83,7 @@ def compare(problem: Problem, work: Work, challenger: Run, best: Run, seed: int)
 
     most = POSTERIOR.comparison_iterations
     challenger = carry_on(challenger, POSTERIOR.comparison_atoms, most)
-    if not challenger.in_other_basin(best):  # it came back after all
+    if not challenger.in_other_basin(best):  # back in the old basin after all
         return challenger, best
     best = carry_on(best, POSTERIOR.comparison_atoms, most)
     for max_iter in (POSTERIOR.short_comparison_iterations, most):  # with few atoms some states score too high

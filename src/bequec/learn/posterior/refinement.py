@@ -20,7 +20,7 @@ from bequec.learn.work import Work
 
 TOO_LARGE = (
     "the posterior visits every one of the {:,} asked pairs, too many for this machine: these are the memberships "
-    "of refine='subspace'; ask for that to be spared this warning"
+    "of refine='subspace'; ask for it to avoid this warning"
 )
 UNSETTLED = {
     "time_limit": "the posterior ran out of time and returned the best that it had; raise time_limit (--time-limit)",

@@ -32,7 +32,7 @@ class Run(NamedTuple):
 
     @property
     def allowed_deficit(self) -> float:
-        """How far behind in log predictive a move may be after its race, more where the log predictive is larger."""
+        """How much smaller a move's log predictive may be after its race, more where the log predictive is larger."""
         return POSTERIOR.allowed_deficit * (1 + abs(self.score) / POSTERIOR.deficit_doubles_at)
 
     def clearly_beats(self, other: "Run") -> bool:

@@ -46,7 +46,7 @@ class PosteriorSettings:
 
     # --- one iteration -------------------------------------------------------------------------------------
     damping: float = 0.5
-    """Share of the way to the new posterior that one iteration goes; B goes half of it, or it swings (record 0006)."""
+    """Share of the way to the new posterior that an iteration goes; B goes half as far, or oscillates (record 0006)."""
     largest_newton_step: float = 0.3
     """Probability: the most that one Newton step may change an entry of B, before damping."""
     first_prior_update: int = 2
@@ -54,7 +54,7 @@ class PosteriorSettings:
 
     # --- iterating to convergence --------------------------------------------------------------------------
     undamped_iterations: int = 20
-    """Iterations after which steps get shorter, which ends a swing between two states."""
+    """Iterations after which steps get shorter, which ends an oscillation between two states."""
     extrapolation_interval: int = 4
     """Iterations between the members of the sequence that is extrapolated (record 0008)."""
     largest_ratio: float = 0.9
@@ -81,6 +81,12 @@ class PosteriorSettings:
     """Clusters that are split, those first whose residuals stand out most."""
     most_merges: int = 6
     """Pairs of clusters that are merged, those first that the answers hardly tell apart."""
+    split_sharpness: float = 3.0
+    """Slope of the logistic curve that shares out a split cluster's members, per standard deviation between them."""
+    clear_member: float = 0.3
+    """Membership from which on a node counts when that standard deviation is taken."""
+    least_member: float = 0.05
+    """Membership: of smaller ones the direction of the split says as little as of this one."""
     most_swaps: int = 3
     """Swaps of two clusters' names that are tried, the most doubtful ones first."""
     least_swap_cost: float = 10.0
@@ -96,11 +102,11 @@ class PosteriorSettings:
     n_finalists: int = 3
     """Moves of a kind that go on after their race."""
     allowed_deficit: float = 100.0
-    """Log predictive that a move may be behind after its race: so much is made up later."""
+    """Log predictive that a move may be short of the best run's after its race: later iterations can add so much."""
     deficit_doubles_at: float = 150_000.0
-    """Log predictive of the best run at which that allowance is twice as large; it grows linearly."""
+    """Log predictive of the best run at which the allowed deficit is twice as large; it grows linearly."""
     halfway_deficit_factor: float = 1.5
-    """Multiple of the allowance that a move may be behind half-way through its race."""
+    """Multiple of the allowed deficit, half-way through the race."""
     same_basin_distance: float = 0.15
     """Relative distance of two states' memberships: farther apart they are in different basins."""
     clear_lead: float = 1.5

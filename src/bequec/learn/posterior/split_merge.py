@@ -1,4 +1,4 @@
-"""Out of a wrong basin: split a cluster that hides two, merge two that are one."""
+"""Moves out of a wrong basin: split a cluster that holds two, merge two that are one."""
 
 import itertools
 
@@ -39,10 +39,10 @@ def resplit(answers: Answers, blocks: DenseBlocks, belief: Belief, a: int, b: in
 
 def split(own: FloatArray, direction: FloatArray) -> FloatArray:
     """One cluster's memberships shared out to two, by the side of the direction that each node is on."""
-    side = np.where(own > 1e-6, direction / np.maximum(own, 0.05), 0.0)
-    inside = own > 0.3
+    side = np.where(own > 1e-6, direction / np.maximum(own, POSTERIOR.least_member), 0.0)
+    inside = own > POSTERIOR.clear_member
     spread = np.std(side[inside]) if inside.sum() > 3 else np.std(side)
-    share = expit(3 * side / max(float(spread), 1e-12))
+    share = expit(POSTERIOR.split_sharpness * side / max(float(spread), 1e-12))
     return np.column_stack([own * share, own * (1 - share)])
 
 
@@ -50,7 +50,7 @@ def cluster_structure(blocks: DenseBlocks, belief: Belief, members: FloatArray) 
     """For each column of members: how far the residuals among them stand out of noise, and in which direction.
 
     The largest eigenvalue of D R D, R_ij = √w (a − p) the whitened residual and D = diag(members), in units of what
-    independent noise of variance one would reach. A cluster that hides two shows a large one: its eigenvector is
+    independent noise of variance one would reach. A cluster that holds two shows a large one: its eigenvector is
     positive on one and negative on the other.
     """
     residuals = _whitened_residuals(blocks, belief)

@@ -1,4 +1,4 @@
-"""Out of a wrong basin along the groups: somewhere two clusters may have taken each other's names."""
+"""Moves out of a wrong basin along the groups: from some group on, two clusters may have exchanged their names."""
 
 import itertools
 
@@ -18,7 +18,7 @@ def propose_swaps(blocks: DenseBlocks, belief: Belief) -> list[FloatArray]:
 
     The cuts are those of a spanning tree of the asked blocks. The answers between the two sides tell whether the
     clusters have the same names on both: if they have, a swap costs about as much likelihood as the model expects.
-    Near the place where names change nodes are torn between both, so a swap there need not be likelier at once.
+    Near the cut where names change, memberships are mixed, so that a swap there need not be likelier at once.
     """
     plan, K = blocks.plan, belief.memberships.shape[1]
     B, pairs = belief.interactions, list(itertools.combinations(range(K), 2))

@@ -18,7 +18,7 @@ class TiltedGamma(NamedTuple):
 
     @classmethod
     def tabulate(cls, shape: float) -> "TiltedGamma":
-        """By the trapezoid rule in log y; its left tail, of y^ν alone, by hand."""
+        """By the trapezoid rule in log y; in the left tail y^ν alone counts, and its integral is known."""
         tilts = np.linspace(np.arcsinh(POSTERIOR.steepest_rise), np.arcsinh(POSTERIOR.steepest_fall), POSTERIOR.n_tilts)
         z = np.sinh(tilts)[:, None]
         first = np.log(POSTERIOR.integral_begins / (1 + np.abs(z)))

@@ -24,8 +24,8 @@ class StitchSettings:
     """Share of nonzero entries in a window: above it products with plain arrays are faster."""
     oversampling: tuple[int, ...] = (2, 4, 6, 8)
     """Directions beyond K of the further starts, which keep what a single window loses (record 0005)."""
-    gap_that_spares_starts: float = 1.5
-    """σ_K / σ_{K+1}: where every window's gap is larger, one start loses nothing and the further ones are spared."""
+    gap_for_one_start: float = 1.5
+    """σ_K / σ_{K+1}: where every window's gap is larger, one start loses nothing, and there are no further ones."""
     least_level: float = 0.1
     """Mean of U h over a group's rows, one on the plane through the corners: lower, the group is not scaled to it
     (record 0002)."""

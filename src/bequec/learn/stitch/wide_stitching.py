@@ -41,7 +41,7 @@ def wide_range_spaces(
     windows = wide_windows(answers, usable, most, rng.standard_normal((plan.n_nodes, most)), mapper)
     gaps = np.array([gap(values, K) for values in windows.values])
     # Where K directions stand out of the noise in every window nothing is lost; nor are further starts worth minutes.
-    worthwhile = gaps.min() < STITCH.gap_that_spares_starts and fits_densely(answers)
+    worthwhile = gaps.min() < STITCH.gap_for_one_start and fits_densely(answers)
     ranks = [K + more for more in STITCH.oversampling if worthwhile and plan.sizes.min() >= K + more]
     wider = tuple(stitch_windows(plan, windows, rank) for rank in ranks)
     return RangeSpace(stitch_windows(plan, windows, K), windows.values[0], gaps), wider

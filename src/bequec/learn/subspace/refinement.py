@@ -64,8 +64,8 @@ def alternate_rows(
 ) -> FloatArray:
     """An orthonormal Q that spans the rows V of A ≈ V Qᵀ over the asked pairs, V in least squares given Q.
 
-    Rows and columns have different coordinates, and plain alternation swings between the two; the mean of V and of
-    its part inside the old range, Q QᵀV, takes the swing out.
+    Rows and columns have different coordinates, and plain alternation oscillates between the two. The next basis spans
+    the mean of V and of its part inside the old range, Q QᵀV, which does not.
     """
     Q, _ = np.linalg.qr(basis)
     diagonal = np.zeros(len(Q))
@@ -161,7 +161,7 @@ def read_memberships(answers: Answers, points: FloatArray, corners: FloatArray) 
     """Where each row lies between the corners, then alternated with B; or, by its direction alone.
 
     Memberships sum to one, so rows should lie on the plane through the corners, U h = 1. Where degrees differ, or are
-    so low that the corners are far out by their own noise, they stay behind: there a row's length says nothing.
+    so low that the corners are far out by their own noise, rows do not reach the plane, and their length says nothing.
     """
     h = np.linalg.solve(corners, np.ones(len(corners)))
     if (points @ h).mean() < SUBSPACE.on_the_plane:
@@ -182,7 +182,7 @@ def alternate_memberships(answers: Answers, memberships: FloatArray) -> FloatArr
 
 
 def least_squares_memberships(answers: Answers, M: FloatArray, B: FloatArray) -> FloatArray:
-    """Each node's membership that fits its answers best given all others; a node whose row of M is zero is no help."""
+    """Each node's membership that fits its answers best given all others; a node whose row of M is zero is left out."""
     plan, K = answers.plan, M.shape[1]
     in_loop = np.repeat(plan.asked.diagonal(), plan.sizes) * (answers.baseline if not answers.diagonal else 0)
     diagonal = ((M @ B) * M).sum(axis=1)
