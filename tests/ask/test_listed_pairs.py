@@ -7,8 +7,8 @@ import scipy.sparse as sp
 
 from bequec import Answers, AnswersError, QueryPlan, ask_graph
 from bequec.ask.sheets import unanswered_questions
-from bequec.learn.dense_blocks import DenseBlocks
 from bequec.learn.interactions import normal_equations
+from bequec.learn.pair_blocks import PairBlocks
 from bequec.plan.extension import with_later_blocks
 from bequec.plan.pairs import pair_numbers, question_numbers
 from bequec.simulate import draw_answers
@@ -116,7 +116,7 @@ def test_both_ways_of_storing_them_give_the_same_sums(rng):
     M = rng.dirichlet([1.0] * 3, 30)
     for by_baseline, by_counts in zip(normal_equations(once, M), normal_equations(counted, M), strict=True):
         np.testing.assert_allclose(by_baseline, by_counts, atol=1e-12)
-    for one, other in zip(DenseBlocks.of(once), DenseBlocks.of(counted), strict=True):
+    for one, other in zip(PairBlocks.of(once), PairBlocks.of(counted), strict=True):
         full = np.ones_like(one.mean) if one.total is None else one.total
         assert other.total is not None
         assert (full == other.total).all()
@@ -134,7 +134,7 @@ def test_a_pair_that_nobody_asked_is_unknown_in_a_block_with_listed_pairs():
     with pytest.raises(AnswersError, match=rf"the plan does not ask the pair \(p{i}, p{j}\)"):
         Answers.from_table(row, plan)
     assert len(unanswered_questions(plan, None)) == 150
-    for block in DenseBlocks.of(Answers(plan, sp.csr_array((30, 30)), baseline=0)):
+    for block in PairBlocks.of(Answers(plan, sp.csr_array((30, 30)), baseline=0)):
         assert block.total is not None
         assert not block.total.any()
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bequec import Answers, BeQuec, plan_queries
-from bequec.learn import dense_blocks
-from bequec.learn.dense_blocks import DenseBlocks
+from bequec.learn import pair_blocks
+from bequec.learn.pair_blocks import PairBlocks
 from bequec.learn.problem import Problem
 
 
@@ -35,9 +35,9 @@ def test_a_problem_can_be_sent_to_another_process_without_its_dense_blocks(repea
 
 
 def test_weights_are_worked_out_from_one_copy_of_the_blocks(repeated):
-    blocks = DenseBlocks.of(repeated)
+    blocks = PairBlocks.of(repeated)
     once, halved = blocks.counted_once(), blocks.with_dispersion(2.0)
-    for block, counted, half, averaged in zip(blocks, once, halved, DenseBlocks.of(repeated.averaged()), strict=True):
+    for block, counted, half, averaged in zip(blocks, once, halved, PairBlocks.of(repeated.averaged()), strict=True):
         assert counted.mean is block.mean
         assert half.mean is block.mean
         assert_array_equal(counted.mean, averaged.mean)
@@ -49,10 +49,10 @@ def test_weights_are_worked_out_from_one_copy_of_the_blocks(repeated):
 def test_dense_blocks_are_read_once_in_a_fit(repeated, refine, n_reads, monkeypatch):
     read = []
 
-    def counting(answers, l, m, read_block=dense_blocks._read):
+    def counting(answers, l, m, read_block=pair_blocks._read_dense):
         read.append((l, m))
         return read_block(answers, l, m)
 
-    monkeypatch.setattr(dense_blocks, "_read", counting)
+    monkeypatch.setattr(pair_blocks, "_read_dense", counting)
     BeQuec(3, refine=refine, random_state=0).fit(repeated)
     assert len(read) == n_reads * len(repeated.plan.blocks)

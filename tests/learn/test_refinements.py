@@ -8,8 +8,8 @@ from scipy.stats import dirichlet
 from sklearn.exceptions import ConvergenceWarning
 
 from bequec import Answers, BeQuec, ModelError, QueryPlan, ask_graph, match_clusters, plan_queries
-from bequec.learn.dense_blocks import DenseBlocks, yes_product
 from bequec.learn.linalg.symmetric import full, inner_weights, outer_triangles, triangles
+from bequec.learn.pair_blocks import PairBlocks, yes_product
 from bequec.learn.posterior.atoms import Atoms
 from bequec.learn.posterior.cavity import Belief, log_predictive, node_potentials, pair_sums, update_interactions
 from bequec.learn.posterior.dirichlet import fit_concentration
@@ -84,7 +84,7 @@ def test_potentials_are_the_sums_over_pairs(small):
     H = np.einsum("ij,ja,jb->iab", w, Z, Z)
     D = np.einsum("ij,ab,jbc,cd->iad", w, B, C, B)
     b = s @ Z + np.einsum("iab,ib->ia", H - D, M)
-    found_b, found_H = node_potentials(belief, pair_sums(DenseBlocks.of(answers), belief))
+    found_b, found_H = node_potentials(belief, pair_sums(PairBlocks.of(answers), belief))
     assert_allclose(found_H, H, rtol=2e-4, atol=1e-3)
     assert_allclose(found_b, b, rtol=2e-4, atol=5e-3)
 
@@ -97,7 +97,7 @@ def test_interaction_step_is_a_quarter_of_a_newton_step(small):
     echo = np.einsum("iab,bc,icd->ad", C, B, np.einsum("ij,jc,jd->icd", w, M, M))
     step = np.linalg.solve(H, (M.T @ (s * r) @ M - echo - echo.T).ravel()).reshape(3, 3)
     expected = np.clip(B + 0.25 * np.clip((step + step.T) / 2, -0.3, 0.3), 0.004, 0.996)
-    assert_allclose(update_interactions(belief, pair_sums(DenseBlocks.of(answers), belief)), expected, atol=2e-4)
+    assert_allclose(update_interactions(belief, pair_sums(PairBlocks.of(answers), belief)), expected, atol=2e-4)
 
 
 def test_log_predictive_counts_every_pair_once(small):
@@ -106,7 +106,7 @@ def test_log_predictive_counts_every_pair_once(small):
     a = np.divide(A, W, out=np.zeros_like(A), where=W > 0)
     cavity = np.clip(a - (a - p) * r, 0.002, 0.998)
     expected = np.triu(W * (a * np.log(cavity) + (1 - a) * np.log(1 - cavity)), k=1).sum()
-    assert log_predictive(DenseBlocks.of(answers), belief).sum() == pytest.approx(expected, rel=1e-5)
+    assert log_predictive(PairBlocks.of(answers), belief).sum() == pytest.approx(expected, rel=1e-5)
 
 
 def belief_about(memberships, covariances, concentration):
@@ -263,7 +263,7 @@ def test_products_by_dense_blocks_are_the_sparse_ones(diagonal, rng):
     yes = sp.csr_array((shares + np.triu(shares, k=1).T).astype(float)[np.ix_(plan.order, plan.order)])
     answers = Answers(plan, yes, diagonal=diagonal)
     Q = rng.standard_normal((60, 3))
-    by_blocks = yes_product(answers, DenseBlocks.of(answers))(Q)
+    by_blocks = yes_product(answers, PairBlocks.of(answers))(Q)
     assert_allclose(by_blocks, yes @ Q, atol=1e-5)  # single precision
     assert not np.array_equal(by_blocks, yes @ Q), "the dense blocks were not used"
 
@@ -282,7 +282,7 @@ def test_weighted_sums_count_every_pair_with_its_weight(small, scale, kind, rng)
     p = Q @ S @ Q.T
     assert (p > 0.02).mean() < 0.05 if scale < 1 else (p > 0.02).mean() > 0.5
     w = W / (np.clip(p, 0.02, 0.98) * (1 - np.clip(p, 0.02, 0.98)))
-    gram, right = weighted_sums(answers, lambda Q: answers.yes @ Q, DenseBlocks.of(answers), Q, S)
+    gram, right = weighted_sums(answers, lambda Q: answers.yes @ Q, PairBlocks.of(answers), Q, S)
     assert_allclose(full(gram, 3), np.einsum("ij,ja,jb->iab", w, Q, Q), rtol=1e-5, atol=1e-5)
     assert_allclose(right, (w * A) @ Q, rtol=1e-5, atol=1e-5)
 
@@ -353,7 +353,7 @@ def test_a_cluster_that_hides_two_stands_out_and_is_split_along_them(rng):
     answers = draw_answers(plan, truth, draw_interactions(4, 0.1, rng), rng)
     ordered = truth[plan.order]
     joined = np.column_stack([ordered[:, 0] + ordered[:, 1], ordered[:, 2:]])
-    blocks = DenseBlocks.of(answers)
+    blocks = PairBlocks.of(answers)
     structure = cluster_structure(blocks, first_belief(answers, joined), joined)
     assert np.argmax([score for score, _ in structure]) == 0
     halves = split(joined[:, 0], structure[0][1])
@@ -363,7 +363,7 @@ def test_a_cluster_that_hides_two_stands_out_and_is_split_along_them(rng):
 
 def test_moves_keep_memberships_on_the_simplex(small):
     answers, belief, _, _ = small
-    splits, resplits = propose_moves(answers, DenseBlocks.of(answers), belief)
+    splits, resplits = propose_moves(answers, PairBlocks.of(answers), belief)
     assert len(splits) == 3  # of three clusters, one is split and the two others merged
     assert len(resplits) == 3
     for moved in splits + resplits:
@@ -383,7 +383,7 @@ def test_an_iteration_at_the_truth_stays_near_it():
     plan = plan_queries(800, 3, n_groups=4, random_state=0)
     answers, truth, interactions = simulate_mixed_memberships(plan, 3, random_state=0)
     belief = Belief(truth[plan.order], np.zeros((800, 3, 3)), interactions, np.full(3, 0.2))
-    blocks, atoms = DenseBlocks.of(answers), None
+    blocks, atoms = PairBlocks.of(answers), None
     for _ in range(10):
         belief, atoms = iterate(blocks, belief, atoms, (256, 128), 0)
     assert mean_squared_error(belief.memberships, truth[plan.order]) < 0.02
@@ -493,7 +493,7 @@ def test_swapped_names_along_a_chain_are_found_and_put_right(rng):
     plan = plan_queries(480, 4, n_groups=8, random_state=0)
     truth = np.eye(4)[rng.integers(4, size=480)][plan.order]
     answers = draw_answers(plan, truth[plan.position_of], draw_interactions(4, 0.1, rng), rng)
-    blocks = DenseBlocks.of(answers)
+    blocks = PairBlocks.of(answers)
     assert propose_swaps(blocks, first_belief(answers, 0.97 * truth + 0.0075)) == []
     swapped = swap_names(truth, (1, 3), np.arange(480) < plan.starts[3])
     moves = propose_swaps(blocks, first_belief(answers, 0.97 * swapped + 0.0075))

@@ -7,7 +7,7 @@ from typing import Any
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray
-from bequec.learn.dense_blocks import DenseBlocks, fits_densely
+from bequec.learn.pair_blocks import PairBlocks, fits_in_memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,14 +23,14 @@ class Problem:
     dispersion: float = 1.0
 
     @property
-    def fits_densely(self) -> bool:
+    def fits_in_memory(self) -> bool:
         """Whether ``blocks`` fit into memory."""
-        return fits_densely(self.answers)
+        return fits_in_memory(self.answers)
 
     @cached_property
-    def blocks(self) -> DenseBlocks:
-        """The answered blocks as dense arrays, read once and shared by all steps."""
-        return DenseBlocks.of(self.answers).with_dispersion(self.dispersion)
+    def blocks(self) -> PairBlocks:
+        """The answered blocks read once and shared by all steps."""
+        return PairBlocks.of(self.answers).with_dispersion(self.dispersion)
 
     def with_dispersion(self, dispersion: float) -> "Problem":
         """The same problem, with the same arrays, whose answers vary more or less."""

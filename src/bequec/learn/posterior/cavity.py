@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bequec.core.arrays import FloatArray
-from bequec.learn.dense_blocks import DenseBlock, DenseBlocks, Single
 from bequec.learn.interactions import unpack
 from bequec.learn.linalg.symmetric import full, inner_weights, outer_triangles, triangles
+from bequec.learn.pair_blocks import PairBlock, PairBlocks, Single
 from bequec.learn.posterior.settings import POSTERIOR
 
 
@@ -33,7 +33,7 @@ class PairSums(NamedTuple):
     corrected: FloatArray
 
 
-def pair_sums(blocks: DenseBlocks, belief: Belief, *, cavity: bool = True) -> PairSums:
+def pair_sums(blocks: PairBlocks, belief: Belief, *, cavity: bool = True) -> PairSums:
     """The sums that everything else is made of; without ``cavity`` the covariances and r are left out."""
     M = belief.memberships
     n_nodes, K = M.shape
@@ -47,14 +47,14 @@ def pair_sums(blocks: DenseBlocks, belief: Belief, *, cavity: bool = True) -> Pa
         rows, columns = block.rows, block.columns
         p, w = probabilities(block, single.M, single.MB)
         s = w * (block.mean - p)
-        weighted[rows] += w @ single.features[columns]
-        scores[rows] += s @ single.M[columns]
+        weighted[rows] += block.to_rows(w, single.features)
+        scores[rows] += block.to_rows(s, single.M)
         if not block.is_loop:
-            weighted[columns] += w.T @ single.features[rows]
-            scores[columns] += s.T @ single.M[rows]
+            weighted[columns] += block.to_columns(w, single.features)
+            scores[columns] += block.to_columns(s, single.M)
         if cavity:
             s *= leverage(block, single, w)
-        part = single.M[rows].T @ (s @ single.M[columns])
+        part = single.M[rows].T @ block.to_rows(s, single.M)
         corrected += part if block.is_loop else part + part.T
     covariances = weighted[:, n_triangle:] if cavity else np.zeros((n_nodes, n_triangle))
     return PairSums(weighted[:, :n_triangle], covariances, scores, corrected)
@@ -83,9 +83,9 @@ class _Single(NamedTuple):
         return cls(*(array.astype(np.float32) for array in arrays))
 
 
-def probabilities(block: DenseBlock, M: Single, MB: Single) -> tuple[Single, Single]:
+def probabilities(block: PairBlock, M: Single, MB: Single) -> tuple[Single, Single]:
     """p, clipped, and w = W / (p (1 − p)) on one block."""
-    p = _clipped(MB[block.rows] @ M[block.columns].T)
+    p = _clipped(block.inner(MB, M))
     w = np.asarray(1 / (p * (1 - p)), dtype=np.float32)
     if block.total is not None:
         w *= block.total
@@ -98,11 +98,10 @@ def _clipped(p: Single) -> Single:
     return np.clip(p, np.float32(least), np.float32(1 - least), out=p)
 
 
-def leverage(block: DenseBlock, single: "_Single", w: Single) -> Single:
+def leverage(block: PairBlock, single: "_Single", w: Single) -> Single:
     """r_ij = 1 + clip(w_ij (z_jᵀ C_i z_j + z_iᵀ C_j z_i), 0, 1): how much a pair's own answer moves its p."""
-    rows, columns = block.rows, block.columns
-    r = single.spread[rows] @ single.squares[columns].T
-    r += single.squares[rows] @ single.spread[columns].T
+    r = block.inner(single.spread, single.squares)
+    r += block.inner(single.squares, single.spread)
     r *= w
     np.clip(r, 0, 1, out=r)
     r += 1
@@ -139,24 +138,24 @@ def update_interactions(belief: Belief, sums: PairSums, step: float = POSTERIOR.
     return np.asarray(np.clip(B + change, POSTERIOR.smallest_interaction, 1 - POSTERIOR.smallest_interaction))
 
 
-def pearson_dispersion(blocks: DenseBlocks, belief: Belief) -> float:
+def pearson_dispersion(blocks: PairBlocks, belief: Belief) -> float:
     """Mean (a − p)² / (p (1 − p)): one for yes and no answers, less for similarities."""
     single = _Single.of(belief, np.empty((len(belief.memberships), 0)))
     squares = n_answers = 0.0
     for block in blocks:
         p, w = probabilities(block, single.M, single.MB)
         squares += float((w * (block.mean - p) ** 2).sum())
-        n_answers += float(block.mean.size if block.total is None else block.total.sum())
+        n_answers += float(block.weight.sum())
     return float(np.clip(squares / max(n_answers, 1.0), POSTERIOR.smallest_dispersion, 1.0))
 
 
-def log_predictive(blocks: DenseBlocks, belief: Belief) -> FloatArray:
+def log_predictive(blocks: PairBlocks, belief: Belief) -> FloatArray:
     """Per node: half the leave-one-out log probability of its answers, so that the sum counts each pair once.
 
     p^cav = a − (a − p) r, clipped: the probability of an answer had it not been used.
     """
     single = _Single.of(belief, np.empty((len(belief.memberships), 0)))
-    per_node = np.zeros(len(belief.memberships))
+    per_node, ones = np.zeros(len(belief.memberships)), np.ones((len(belief.memberships), 1))
     for block in blocks:
         p, w = probabilities(block, single.M, single.MB)
         a = block.mean
@@ -166,7 +165,7 @@ def log_predictive(blocks: DenseBlocks, belief: Belief) -> FloatArray:
         if block.total is not None:
             log_p *= block.total
         # A diagonal block holds each pair twice, any other once: every node gets half of each of its pairs.
-        per_node[block.rows] += log_p.sum(axis=1, dtype=np.float64) / 2
+        per_node[block.rows] += block.to_rows(log_p, ones)[:, 0] / 2
         if not block.is_loop:
-            per_node[block.columns] += log_p.sum(axis=0, dtype=np.float64) / 2
+            per_node[block.columns] += block.to_columns(log_p, ones)[:, 0] / 2
     return per_node

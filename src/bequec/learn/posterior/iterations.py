@@ -6,8 +6,8 @@ import numpy as np
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray
-from bequec.learn.dense_blocks import DenseBlocks
 from bequec.learn.interactions import least_squares_interactions
+from bequec.learn.pair_blocks import PairBlocks
 from bequec.learn.posterior.atoms import Atoms
 from bequec.learn.posterior.cavity import Belief, node_potentials, pair_sums, update_interactions
 from bequec.learn.posterior.dirichlet import fit_concentration
@@ -25,7 +25,7 @@ def first_belief(answers: Answers, memberships: FloatArray) -> Belief:
 
 
 def iterate(
-    blocks: DenseBlocks,
+    blocks: PairBlocks,
     belief: Belief,
     atoms: Atoms | None,
     n_atoms: NumberOfAtoms,
@@ -59,7 +59,7 @@ def iterate(
     )
 
 
-def follow(course: Course, work: Work, blocks: DenseBlocks, belief: Belief, seed: int) -> Belief:
+def follow(course: Course, work: Work, blocks: PairBlocks, belief: Belief, seed: int) -> Belief:
     """Plain iterations at rising sharpness find the basin, cavity iterations take back what an answer says twice."""
     atoms: Atoms | None = None
     for step, beta in enumerate(course.sharpness):
@@ -85,7 +85,7 @@ class Settled(NamedTuple):
 
 
 def iterate_to_convergence(
-    work: Work, blocks: DenseBlocks, belief: Belief, n_atoms: NumberOfAtoms, seed: int, max_iter: int, tol: float
+    work: Work, blocks: PairBlocks, belief: Belief, n_atoms: NumberOfAtoms, seed: int, max_iter: int, tol: float
 ) -> Settled:
     """Cavity iterations until hardly anything moves; every few of them B and ν are extrapolated to their limit."""
     atoms: Atoms | None = None

@@ -16,7 +16,7 @@ from scipy.special import gammaln, ndtri
 from scipy.stats import qmc
 
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
-from bequec.learn.dense_blocks import Single
+from bequec.learn.pair_blocks import Single
 from bequec.learn.posterior.node_posteriors import Moments, NodePosteriors
 from bequec.learn.posterior.settings import POSTERIOR
 from bequec.learn.posterior.shared_atoms import log_gamma_quantiles

@@ -30,7 +30,7 @@ UNSETTLED = {
 
 def refine_posterior(problem: Problem, work: Work, start: State) -> State:
     """Search the basin, leave it while a split and a merge help, then polish."""
-    if not problem.fits_densely:
+    if not problem.fits_in_memory:
         return dataclasses.replace(start, unfinished=TOO_LARGE.format(problem.answers.plan.n_pairs))
     sample = draw_sample(problem, work.rng, start)
     dispersion = answer_dispersion(sample.problem, sample.start)

@@ -11,8 +11,8 @@ from scipy.special import gammaincinv, gammaln
 from scipy.stats import qmc
 
 from bequec.core.arrays import FloatArray
-from bequec.learn.dense_blocks import Single
 from bequec.learn.linalg.symmetric import full, inner_weights, outer_triangles, triangles
+from bequec.learn.pair_blocks import Single
 from bequec.learn.posterior.node_posteriors import Moments, NodePosteriors
 from bequec.learn.posterior.settings import POSTERIOR
 

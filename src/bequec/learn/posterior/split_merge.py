@@ -8,13 +8,13 @@ from scipy.special import expit
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray
-from bequec.learn.dense_blocks import DenseBlocks, Single
 from bequec.learn.interactions import least_squares_interactions
+from bequec.learn.pair_blocks import PairBlocks, Single
 from bequec.learn.posterior.cavity import Belief, probabilities
 from bequec.learn.posterior.settings import POSTERIOR
 
 
-def propose_moves(answers: Answers, blocks: DenseBlocks, belief: Belief) -> tuple[list[FloatArray], list[FloatArray]]:
+def propose_moves(answers: Answers, blocks: PairBlocks, belief: Belief) -> tuple[list[FloatArray], list[FloatArray]]:
     """Memberships after promising moves: splits of one cluster with a merge of two others, and pairs split anew."""
     structure = cluster_structure(blocks, belief, belief.memberships)
     merges = _merges_by_loss(belief)
@@ -27,7 +27,7 @@ def propose_moves(answers: Answers, blocks: DenseBlocks, belief: Belief) -> tupl
     return splits, [resplit(answers, blocks, belief, a, b) for a, b in merges[: POSTERIOR.most_merges]]
 
 
-def resplit(answers: Answers, blocks: DenseBlocks, belief: Belief, a: int, b: int) -> FloatArray:
+def resplit(answers: Answers, blocks: PairBlocks, belief: Belief, a: int, b: int) -> FloatArray:
     """Memberships with clusters a and b merged, and split again where the residuals of the merged model say."""
     M = belief.memberships
     kept = [j for j in range(M.shape[1]) if j not in (a, b)]
@@ -46,7 +46,7 @@ def split(own: FloatArray, direction: FloatArray) -> FloatArray:
     return np.column_stack([own * share, own * (1 - share)])
 
 
-def cluster_structure(blocks: DenseBlocks, belief: Belief, members: FloatArray) -> list[tuple[float, FloatArray]]:
+def cluster_structure(blocks: PairBlocks, belief: Belief, members: FloatArray) -> list[tuple[float, FloatArray]]:
     """For each column of members: how far the residuals among them stand out of noise, and in which direction.
 
     The largest eigenvalue of D R D, R_ij = √w (a − p) the whitened residual and D = diag(members), in units of what
@@ -58,12 +58,12 @@ def cluster_structure(blocks: DenseBlocks, belief: Belief, members: FloatArray) 
     plan = blocks.plan
 
     def multiply(x: FloatArray) -> FloatArray:
-        single = x.astype(np.float32)
+        single = x.astype(np.float32)[:, None]
         result = np.zeros(n_nodes)
         for block, residual in zip(blocks, residuals, strict=True):
-            result[block.rows] += residual @ single[block.columns]
+            result[block.rows] += block.to_rows(residual, single)[:, 0]
             if not block.is_loop:
-                result[block.columns] += single[block.rows] @ residual
+                result[block.columns] += block.to_columns(residual, single)[:, 0]
         return result
 
     found = []
@@ -87,7 +87,7 @@ def _merges_by_loss(belief: Belief) -> list[tuple[int, int]]:
     return sorted(itertools.combinations(range(len(B)), 2), key=loss)
 
 
-def _whitened_residuals(blocks: DenseBlocks, belief: Belief) -> list[Single]:
+def _whitened_residuals(blocks: PairBlocks, belief: Belief) -> list[Single]:
     M = belief.memberships.astype(np.float32)
     MB = (belief.memberships @ belief.interactions).astype(np.float32)
     residuals = []

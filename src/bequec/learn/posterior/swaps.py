@@ -7,13 +7,13 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
-from bequec.learn.dense_blocks import DenseBlock, DenseBlocks
+from bequec.learn.pair_blocks import PairBlock, PairBlocks
 from bequec.learn.posterior.cavity import Belief
 from bequec.learn.posterior.settings import POSTERIOR
 from bequec.plan.query_plan import QueryPlan
 
 
-def propose_swaps(blocks: DenseBlocks, belief: Belief) -> list[FloatArray]:
+def propose_swaps(blocks: PairBlocks, belief: Belief) -> list[FloatArray]:
     """Memberships with two clusters swapped on one side of a cut through the groups, where the names are in doubt.
 
     The cuts are those of a spanning tree of the asked blocks. The answers between the two sides tell whether the
@@ -37,11 +37,10 @@ def propose_swaps(blocks: DenseBlocks, belief: Belief) -> list[FloatArray]:
     return [swap_names(belief.memberships, pair, np.repeat(side, plan.sizes)) for _, pair, side in tried]
 
 
-def count_by_cluster(block: DenseBlock, memberships: FloatArray) -> tuple[FloatArray, FloatArray]:
+def count_by_cluster(block: PairBlock, memberships: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Yes answers and all answers of one block by the clusters of its two ends: M_lᵀ A M_m and M_lᵀ W M_m."""
-    left, right = memberships[block.rows], memberships[block.columns]
-    total = np.ones_like(block.mean) if block.total is None else block.total
-    return left.T @ ((block.mean * total) @ right), left.T @ (total @ right)
+    left, total = memberships[block.rows], block.weight
+    return left.T @ block.to_rows(block.mean * total, memberships), left.T @ block.to_rows(total, memberships)
 
 
 def swap_gain(yes: FloatArray, total: FloatArray, interactions: FloatArray, pair: tuple[int, int]) -> float:

@@ -12,8 +12,8 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
-from bequec.learn.dense_blocks import fits_densely
 from bequec.learn.execution.parallel import Mapper
+from bequec.learn.pair_blocks import fits_in_memory
 from bequec.learn.stitch.settings import STITCH
 from bequec.learn.stitch.stitching import RangeSpace, stitch
 from bequec.learn.stitch.stitching_order import center
@@ -41,7 +41,7 @@ def wide_range_spaces(
     windows = wide_windows(answers, usable, most, rng.standard_normal((plan.n_nodes, most)), mapper)
     gaps = np.array([gap(values, K) for values in windows.values])
     # Where K directions stand out of the noise in every window nothing is lost; nor are further starts worth minutes.
-    worthwhile = gaps.min() < STITCH.gap_for_one_start and fits_densely(answers)
+    worthwhile = gaps.min() < STITCH.gap_for_one_start and fits_in_memory(answers)
     ranks = [K + more for more in STITCH.oversampling if worthwhile and plan.sizes.min() >= K + more]
     wider = tuple(stitch_windows(plan, windows, rank) for rank in ranks)
     return RangeSpace(stitch_windows(plan, windows, K), windows.values[0], gaps), wider

@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray, IntArray
-from bequec.learn.dense_blocks import SPARSE_BELOW, DenseBlocks, Product, Single, as_single, yes_product
 from bequec.learn.interactions import group_sums, least_squares_interactions, normal_equations
 from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.linalg.symmetric import full, outer_triangles
+from bequec.learn.pair_blocks import SPARSE_BELOW, PairBlocks, Product, Single, as_single, yes_product
 from bequec.learn.problem import Problem
 from bequec.learn.state import State
 from bequec.learn.stitch.anchors import successive_projection
@@ -25,7 +25,7 @@ def refine_subspace(problem: Problem, work: Work, start: State) -> State:
     """Alternating least squares over the mask, plain then weighted by the variance, and the simplex of its rows."""
     # Each pair counts once: otherwise a few pairs with very many answers would decide the least squares.
     answers, K = problem.answers.averaged(), problem.n_clusters
-    blocks = problem.blocks.counted_once() if problem.fits_densely else None
+    blocks = problem.blocks.counted_once() if problem.fits_in_memory else None
     times = yes_product(answers, blocks)
     wider = [alternate_rows(answers, times, basis, SUBSPACE.first_rounds) for basis in start.wider_bases]
     starts = [start.basis, *(cut_back(answers, Q, K) for Q in wider)]
@@ -98,7 +98,7 @@ def least_squares_rows(answers: Answers, image: FloatArray, Q: FloatArray, diago
 
 
 def alternate_weighted_rows(
-    answers: Answers, times: Product, blocks: DenseBlocks, Q: FloatArray, n_rounds: int = SUBSPACE.weighted_rounds
+    answers: Answers, times: Product, blocks: PairBlocks, Q: FloatArray, n_rounds: int = SUBSPACE.weighted_rounds
 ) -> FloatArray:
     """The same alternation with each pair weighted by 1 / (p (1 − p)), p = q_iᵀ S q_j of the last round."""
     S = symmetric_core(answers, Q)
@@ -113,7 +113,7 @@ def alternate_weighted_rows(
 
 
 def weighted_sums(
-    answers: Answers, times: Product, blocks: DenseBlocks, Q: FloatArray, S: FloatArray
+    answers: Answers, times: Product, blocks: PairBlocks, Q: FloatArray, S: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Per row: Σ_j w_ij q_j q_jᵀ (upper triangles) and Σ_j w_ij a_ij q_j.
 
@@ -129,21 +129,21 @@ def weighted_sums(
     weighted *= SUBSPACE.common_weight
     right = SUBSPACE.common_weight * times(Q)
     single, scaled, pairs = as_single(Q), as_single(Q @ S), as_single(products)
-    for rows, columns, mean, total, is_loop in blocks:
-        beyond = _weight_beyond_common(scaled[rows] @ single[columns].T, total)
-        beyond_yes = beyond * mean
-        weighted[rows] += beyond @ pairs[columns]
-        right[rows] += beyond_yes @ single[columns]
-        if not is_loop:
-            weighted[columns] += beyond.T @ pairs[rows]
-            right[columns] += beyond_yes.T @ single[rows]
+    for block in blocks:
+        beyond = _weight_beyond_common(block.inner(scaled, single), block.total)
+        beyond_yes = beyond * block.mean
+        weighted[block.rows] += block.to_rows(beyond, pairs)
+        right[block.rows] += block.to_rows(beyond_yes, single)
+        if not block.is_loop:
+            weighted[block.columns] += block.to_columns(beyond, pairs)
+            right[block.columns] += block.to_columns(beyond_yes, single)
     return weighted, right
 
 
 def _weight_beyond_common(p: Single, total: Single | None) -> "Single | sp.csr_array":
     """By how much a pair's weight differs from the common one; sparse where few do."""
     likely = p > SUBSPACE.smallest_weighted_probability
-    if np.count_nonzero(likely) >= SPARSE_BELOW * p.size:
+    if p.ndim == 1 or np.count_nonzero(likely) >= SPARSE_BELOW * p.size:  # of a list of pairs, or a dense block
         beyond = _weight(p) - np.float32(SUBSPACE.common_weight)
         return beyond if total is None else beyond * total
     at = np.divmod(np.flatnonzero(likely), p.shape[1])
