@@ -147,11 +147,13 @@ class PairBlocks:
     def __iter__(self) -> Iterator[PairBlock]:
         count_once = self.is_counted_once and self.has_repeated_answers
         for block in self.blocks:
-            if block.total is not None and count_once:
-                block = block._replace(total=(block.total > 0).astype(np.float32))
-            if self.dispersion != 1.0:
-                block = block._replace(total=block.weight / np.float32(self.dispersion))
-            yield block
+            once = block.total is not None and count_once
+            counted = block._replace(total=(block.weight > 0).astype(np.float32)) if once else block
+            yield (
+                counted
+                if self.dispersion == 1.0
+                else counted._replace(total=counted.weight / np.float32(self.dispersion))
+            )
 
 
 def listed_blocks(answers: Answers) -> npt.NDArray[np.bool_]:
