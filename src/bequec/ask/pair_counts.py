@@ -27,6 +27,21 @@ def stored_values(matrix: sp.csr_array, rows: IntArray, columns: IntArray) -> Fl
     return np.asarray(picked.todense() if sp.issparse(picked) else picked, dtype=float).ravel()
 
 
+def baseline_at(matrix: sp.csr_array, plan: QueryPlan, baseline: int) -> FloatArray | int:
+    """The baseline of each stored entry of a matrix in group order: zero outside the blocks asked whole."""
+    if not baseline or not len(plan.single_pairs):
+        return baseline
+    return baseline * stored_in_blocks(matrix, plan).astype(float)
+
+
+def once_each(correction: sp.csr_array, plan: QueryPlan, baseline: int) -> sp.csr_array:
+    """The correction that counts every answered pair once."""
+    once = sp.csr_array(correction, copy=True)
+    before = baseline_at(once, plan, baseline)
+    once.data = np.where(once.data + before > 0, 1.0, 0.0) - before
+    return once
+
+
 def minus_asked(total: sp.csr_array, plan: QueryPlan) -> sp.csr_array | None:
     """Total − 1 on the pairs of asked blocks and total on single pairs, sparse; None when that is zero everywhere."""
     rows, columns, values = [], [], []

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from bequec.ask.answers import Answers
+from bequec.ask.counting import count_answers
 from bequec.ask.handed_in import read_handed_in
 from bequec.ask.records import merge
 from bequec.ask.sheets import last_sheet_in, unanswered_questions, write_sheets
 from bequec.ask.store.answer_store import AnswerRecord, AnswerStore
 from bequec.ask.store.parquet import ParquetRecord
-from bequec.ask.tables import count_answers
 from bequec.core.errors import StudyError
 from bequec.core.files import only_writer, read_json, whole_file, write_json
 from bequec.core.tables import read_table
