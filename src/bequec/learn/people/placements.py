@@ -17,10 +17,15 @@ from bequec.learn.people.settings import PILES
 
 
 class PilePosterior(NamedTuple):
-    """Posterior means (N, K) and covariances (N, K, K) of the memberships, the prior's ν and the share of slips e."""
+    """Posterior means (N, K) and covariances (N, K, K) of the memberships, and what was learned besides.
+
+    The interactions say how often two items in roles k and l on one screen are on one pile; then the prior's ν, and
+    the share of slips e.
+    """
 
     memberships: FloatArray
     covariances: FloatArray
+    interactions: FloatArray
     concentration: FloatArray
     slips: float
 
@@ -66,34 +71,43 @@ class Roles:
         self._count(item, screen, pile, self.role[part], 1.0)
         return float((weights * by_chance / likelihood).sum())
 
+    def pairs_together(self) -> tuple[FloatArray, FloatArray]:
+        """(K, K): how many ordered pairs of items in each two roles are on one pile, and on one screen."""
+        together, met = (v.T @ v - np.diag(v.sum(axis=0)) for v in (self.by_pile, self.by_screen))
+        return together, met
+
     def _count(self, item: IntArray, screen: IntArray, pile: IntArray, role: IntArray, change: float) -> None:
         for count, at in ((self.by_item, item), (self.by_pile, pile), (self.by_screen, screen)):
             np.add.at(count, (at, role), change)
 
 
 def sample_memberships(
-    placements: Placements, memberships: FloatArray, pseudo_placements: FloatArray, rng: np.random.Generator
+    placements: Placements, memberships: FloatArray, known: FloatArray | None, rng: np.random.Generator
 ) -> PilePosterior:
     """The posterior by Gibbs sampling from first memberships on; ν and e are learned on the way.
 
-    ``pseudo_placements`` (N, K) is what else is known of the items: α_i = ν + pseudo_placements_i.
+    ``known`` (N, K) are the α_i of items of which something else is known; without it all are ν.
     """
     n_nodes, K = memberships.shape
     roles, parts = Roles.draw(placements, memberships, rng), _parts(placements.item, rng)
     concentration, slips = np.full(K, PILES.first_concentration), PILES.first_slips
     mean, second = np.zeros((n_nodes, K)), np.zeros((n_nodes, K, K))
+    together, met = np.zeros((K, K)), np.full((K, K), 1e-300)
     for sweep in range(PILES.fitting_sweeps + PILES.kept_sweeps):
-        prior = concentration + pseudo_placements
+        prior = np.tile(concentration, (n_nodes, 1)) if known is None else known
         n_slips = sum(roles.draw_again(part, prior, slips, rng) for part in parts)
         if sweep >= PILES.fitting_sweeps:
             m, C = dirichlet_moments(prior + roles.by_item)
             mean += m / PILES.kept_sweeps
             second += (C + m[:, :, None] * m[:, None, :]) / PILES.kept_sweeps
+            counted = roles.pairs_together()
+            together, met = together + counted[0], met + counted[1]
         elif sweep >= PILES.sweeps_before_fitting:
-            concentration = polya_step(roles.by_item + pseudo_placements, concentration)
+            concentration = polya_step(roles.by_item, concentration)
             share = n_slips / max(len(placements.item), 1)
             slips = float(np.clip((slips + share) / 2, PILES.smallest_slips, PILES.largest_slips))
-    return PilePosterior(mean, second - mean[:, :, None] * mean[:, None, :], concentration, slips)
+    covariances = second - mean[:, :, None] * mean[:, None, :]
+    return PilePosterior(mean, covariances, together / met, concentration, slips)
 
 
 def dirichlet_moments(parameters: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -8,15 +8,17 @@ class WorkerSettings:
     """Every number that the weighing of workers was tuned with (record 0022)."""
 
     prior_answers: float = 20.0
-    """Answers: a worker's line is shrunk to the average person's as by so many answers."""
-    regression_rounds: int = 8
+    """Answers: a line is shrunk to the average one as by so many, until it is learned how much workers differ."""
+    prior_workers: float = 3.0
+    """Workers whose lines differ as much as that beforehand: so many count beside those that are there."""
+    regression_rounds: int = 50
     """Rounds of reweighted least squares; more change nothing in the third digit."""
     smallest_probability: float = 0.02
     """Probability: in the regression p and q are kept in [this, 1 − this], so that no answer outweighs 50 others."""
     smallest_modeled_probability: float = 0.002
     """Probability: leave-one-out probabilities are worked out with p in [this, 1 − this], as in the posterior."""
-    largest_slope: float = 1.2
-    """Slope from which on a worker's answers weigh no more: larger ones are chance."""
+    largest_slope: float = 1.0
+    """Slope from which on a worker's answers weigh no more: much of what is above the average is chance."""
     smallest_weight: float = 0.01
     """Weight: answers of less are counted as this, so that no pair becomes unanswered and no block is cut off."""
     flagged_share: float = 0.5
@@ -64,8 +66,12 @@ class PileSettings:
     """Parts of each item's turn: items of one part are drawn at once, those of a screen mostly one after another."""
     rounds_with_pairs: int = 2
     """Times that answers to single pairs and placements are brought together."""
-    most_pseudo_placements: float = 1e4
-    """Placements that answers to single pairs count for at the most: near a corner their number is not determined."""
+    smallest_mean: float = 1e-6
+    """Membership: smaller ones are taken for this, as a Dirichlet distribution has no zeros."""
+    smallest_total: float = 0.05
+    """Sum of a Dirichlet's parameters: smaller ones are numerically the same as one pure item or another."""
+    largest_total: float = 1e4
+    """Sum of a Dirichlet's parameters at the most: near a corner it is not determined."""
 
 
 PILES = PileSettings()

@@ -36,23 +36,19 @@ def refine_by_piles(problem: Problem, work: Work, start: State, weights: FloatAr
         return start
     placements = read_placements(answers.table)
     placements = placements._replace(item=answers.plan.position_of[placements.item])
-    pairs = single_pairs(answers, weights)
-    posterior = PilePosterior(start.memberships, start.covariances, start.concentration, 0.0)
-    interactions = start.interactions
-    seed = work.seed()
-    for done in range(1 if pairs is None else PILES.rounds_with_pairs):
-        work.say("reading piles", done, PILES.rounds_with_pairs)
-        belief = Belief(posterior.memberships, posterior.covariances, interactions, posterior.concentration)
-        known = np.zeros_like(belief.memberships) if pairs is None else pseudo_placements(pairs, belief, seed)
+    pairs, seed = single_pairs(answers, weights), work.seed()
+    belief = Belief(start.memberships, start.covariances, start.interactions, start.concentration)
+    n_rounds = 1 if pairs is None else PILES.rounds_with_pairs
+    for done in range(n_rounds):
+        work.say("reading piles", done, n_rounds)
+        known = None if pairs is None else as_dirichlet(pairs, belief, seed)
         posterior = sample_memberships(placements, belief.memberships, known, np.random.default_rng(seed))
-        interactions = least_squares_interactions(answers, posterior.memberships)
-    least = POSTERIOR.smallest_interaction
-    belief = Belief(
-        posterior.memberships,
-        posterior.covariances,
-        np.clip(interactions, least, 1 - least),
-        posterior.concentration,
-    )
+        belief = Belief(
+            posterior.memberships,
+            posterior.covariances,
+            interactions_of_both(posterior, pairs, len(placements.item)),
+            posterior.concentration,
+        )
     return dataclasses.replace(
         start,
         memberships=belief.memberships,
@@ -64,24 +60,36 @@ def refine_by_piles(problem: Problem, work: Work, start: State, weights: FloatAr
     )
 
 
-def single_pairs(answers: Answers, weights: FloatArray | None) -> PairBlocks | None:
+def single_pairs(answers: Answers, weights: FloatArray | None) -> Answers | None:
     """The answers to single pairs alone; None where there are none."""
     if answers.table is None:
         return None
     weights = np.ones(len(answers.table)) if weights is None else weights.copy()
     weights[rows_of_screens(answers.table).row] = 0.0
     pairs = weighted(answers, weights)
-    return PairBlocks.of(pairs) if pairs.n_answers else None
+    return pairs if pairs.n_answers else None
 
 
-def pseudo_placements(blocks: PairBlocks, belief: Belief, seed: int) -> FloatArray:
-    """What single pairs say of each item, as so many placements in each role.
+def interactions_of_both(posterior: PilePosterior, pairs: Answers | None, n_placements: int) -> FloatArray:
+    """Those of the piles and those that fit single pairs best, averaged by the number of placements and answers."""
+    interactions = posterior.interactions
+    if pairs is not None:
+        share = pairs.n_answers / (pairs.n_answers + n_placements)
+        fitted = least_squares_interactions(pairs, posterior.memberships)
+        interactions = interactions + share * (fitted - interactions)
+    return np.asarray(np.clip(interactions, POSTERIOR.smallest_interaction, 1 - POSTERIOR.smallest_interaction))
 
-    The posterior given these pairs, the others' memberships and the prior ν is taken for the Dirichlet distribution of
-    the same mean m and total variance: α₀ = (1 − Σ m²) / tr C − 1, and the prior's part of it is taken off.
+
+def as_dirichlet(pairs: Answers, belief: Belief, seed: int) -> FloatArray:
+    """(N, K): what single pairs say of each item, the others' memberships given, as a Dirichlet distribution.
+
+    It has the posterior's mean m and total variance: α = m ((1 − Σ m²) / tr C − 1).
     """
+    prior = np.maximum(belief.concentration, POSTERIOR.smallest_concentration)
+    blocks, belief = PairBlocks.of(pairs), belief._replace(concentration=prior)
     given, _ = iterate(blocks, belief, None, POSTERIOR.final_atoms, seed, step=1.0, learn_prior=False)
-    m = given.memberships / given.memberships.sum(axis=1, keepdims=True)
+    m = np.maximum(given.memberships, PILES.smallest_mean)
+    m /= m.sum(axis=1, keepdims=True)
     variance = np.maximum(np.trace(given.covariances, axis1=1, axis2=2), 1e-12)
-    total = np.clip((1 - (m**2).sum(axis=1)) / variance - 1, 0.0, PILES.most_pseudo_placements)
-    return np.asarray(np.maximum(total[:, None] * m - belief.concentration, 0.0))
+    total = (1 - (m**2).sum(axis=1)) / variance - 1
+    return np.asarray(np.clip(total, PILES.smallest_total, PILES.largest_total)[:, None] * m)

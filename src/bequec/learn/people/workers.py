@@ -49,23 +49,27 @@ def left_out_probabilities(
 
 
 def fit_lines(p: FloatArray, answer: FloatArray, weight: FloatArray, worker: IntArray, n_workers: int) -> Lines:
-    """P(yes) = α_w + β_w p by iteratively reweighted least squares, shrunk to the average person's (0, 1).
+    """P(yes) = α_w + β_w p by iteratively reweighted least squares, shrunk as much as the workers are alike.
 
-    θ_w = (Σ v x xᵀ + R)⁻¹ (Σ v a x + R (0, 1)ᵀ) over the worker's answers a, with x = (1, p), v = W / (q (1 − q)) and
-    q = α_w + β_w p of the round before. R = n₀ Σ W x xᵀ / (p (1 − p)) / Σ W over everybody's answers: what n₀ more
-    answers would say that are like all others. The inverse is θ_w's covariance.
+    θ_w = (α_w, β_w) ~ Normal(μ, T), so that θ_w = Σ_w (Σ v a x + T⁻¹μ) with Σ_w = (Σ v x xᵀ + T⁻¹)⁻¹, sums over the
+    worker's answers a, x = (1, p), v = W / (q (1 − q)) and q = α_w + β_w p of the round before. Both are learned by
+    EM: μ = mean θ_w, T = (Σ_w (Σ_w + (θ_w − μ)(θ_w − μ)ᵀ) + c T₀) / (n_workers + c), where T₀⁻¹ is what n₀ average
+    answers tell: n₀ Σ W x xᵀ / (p (1 − p)) / Σ W.
     """
     p = _clipped(p)
-    prior = _moments(p, weight / (p * (1 - p)), np.zeros(len(p), dtype=np.int64), 1)
-    prior *= WORKERS.prior_answers / max(float(weight.sum()), 1e-300)
-    theta = np.tile([0.0, 1.0], (n_workers, 1))
-    covariance = np.tile(np.linalg.inv(prior[0]), (n_workers, 1, 1))
+    information = _moments(p, weight / (p * (1 - p)), np.zeros(len(p), dtype=np.int64), 1)[0]
+    first = np.linalg.inv(information * WORKERS.prior_answers / max(float(weight.sum()), 1e-300))
+    mean, spread, theta = np.array([0.0, 1.0]), first, np.tile([0.0, 1.0], (n_workers, 1))
     for _ in range(WORKERS.regression_rounds):
         q = _clipped(theta[worker, 0] + theta[worker, 1] * p)
         v = weight / (q * (1 - q))
+        prior = np.linalg.inv(spread)
         covariance = np.linalg.inv(_moments(p, v, worker, n_workers) + prior)
-        right = np.stack([np.bincount(worker, v * answer * x, n_workers) for x in (1.0, p)], axis=1) + prior[0, :, 1]
+        right = np.stack([np.bincount(worker, v * answer * x, n_workers) for x in (1.0, p)], axis=1) + prior @ mean
         theta = np.einsum("wab,wb->wa", covariance, right)
+        mean = theta.mean(axis=0)
+        squares = (covariance + (theta - mean)[:, :, None] * (theta - mean)[:, None, :]).sum(axis=0)
+        spread = (squares + WORKERS.prior_workers * first) / (n_workers + WORKERS.prior_workers)
     n_answers = np.asarray(np.bincount(worker, weight, n_workers), dtype=float)
     return Lines(theta[:, 0], theta[:, 1], np.sqrt(covariance[:, 1, 1]), n_answers)
 
@@ -81,7 +85,7 @@ def _clipped(p: FloatArray) -> FloatArray:
 
 
 def weights_of(lines: Lines) -> FloatArray:
-    """u_w = clip(β_w, 0, 1.2)², scaled to Σ n u² / Σ n u = 1, so that a typical answer still counts once."""
+    """u_w = clip(β_w, 0, 1)², scaled to Σ n u² / Σ n u = 1, so that a typical answer still counts once."""
     u = np.clip(lines.slope, 0.0, WORKERS.largest_slope) ** 2
     scale = float(lines.weight @ u) / max(float(lines.weight @ u**2), 1e-300)
     return np.asarray(np.maximum(scale * u, WORKERS.smallest_weight))
