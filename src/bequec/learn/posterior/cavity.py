@@ -85,14 +85,14 @@ class _Single(NamedTuple):
 
 def probabilities(block: PairBlock, M: Single, MB: Single) -> tuple[Single, Single]:
     """p, clipped, and w = W / (p (1 − p)) on one block."""
-    p = _clipped(block.inner(MB, M))
+    p = clipped(block.inner(MB, M))
     w = np.asarray(1 / (p * (1 - p)), dtype=np.float32)
     if block.total is not None:
         w *= block.total
     return p, w
 
 
-def _clipped(p: Single) -> Single:
+def clipped(p: Single) -> Single:
     """Probabilities kept away from zero and one, in place."""
     least = POSTERIOR.smallest_modeled_probability
     return np.clip(p, np.float32(least), np.float32(1 - least), out=p)
@@ -160,7 +160,7 @@ def log_predictive(blocks: PairBlocks, belief: Belief) -> FloatArray:
         p, w = probabilities(block, single.M, single.MB)
         a = block.mean
         p_cavity = a - (a - p) * leverage(block, single, w)
-        p_cavity = _clipped(p_cavity)
+        p_cavity = clipped(p_cavity)
         log_p = a * np.log(p_cavity) + (1 - a) * np.log1p(-p_cavity)
         if block.total is not None:
             log_p *= block.total
