@@ -6,7 +6,7 @@ import numpy as np
 
 from bequec.core.arrays import FloatArray
 from bequec.learn.linalg.simplex import simplex_least_squares
-from bequec.learn.posterior.cavity import log_predictive, pearson_dispersion
+from bequec.learn.posterior.cavity import Belief, log_predictive, pearson_dispersion
 from bequec.learn.posterior.exact_likelihood import with_exact_likelihood
 from bequec.learn.posterior.iterations import first_belief, iterate_to_convergence
 from bequec.learn.posterior.moves import leave_wrong_basins
@@ -38,7 +38,9 @@ def refine_posterior(problem: Problem, work: Work, start: State) -> State:
     if sample.is_part:
         best = join_others(problem, work, start, sample, best)
     best, n_iter, unfinished = polish(problem, work, best)
-    belief = with_exact_likelihood(problem.blocks, best.belief, work.seed())
+    belief = best.belief
+    if has_rare_yes(belief):
+        belief = with_exact_likelihood(problem.blocks, belief, work.seed())
     return dataclasses.replace(
         start,
         memberships=belief.memberships / belief.memberships.sum(axis=1, keepdims=True),
@@ -50,6 +52,12 @@ def refine_posterior(problem: Problem, work: Work, start: State) -> State:
         n_iter=n_iter,
         unfinished=unfinished,
     )
+
+
+def has_rare_yes(belief: Belief) -> bool:
+    """Whether a yes between most clusters is so rare that the quadratic form is worse than what the cavity corrects."""
+    between = belief.interactions[~np.eye(len(belief.interactions), dtype=bool)]
+    return bool(np.median(between) < POSTERIOR.rare_yes)
 
 
 def answer_dispersion(problem: Problem, start: State) -> float:

@@ -141,6 +141,8 @@ class PosteriorSettings:
     """Most iterations with the floored prior before it is compared."""
     prior_step: float = 2.0
     """Multiple of the usual step of B in these iterations: it has far to go."""
+    rare_yes: float = 0.02
+    """Probability of a yes: where the median between clusters is lower, the last pass is made."""
     exact_atoms: int = 256
     """Local atoms per node in the last pass."""
     least_effective_atoms: float = 20.0
