@@ -44,6 +44,8 @@ def with_better_prior(problem: Problem, work: Work, best: Run, n_iter: int) -> t
     moving, resting = PriorUpdate(floor, POSTERIOR.prior_step), PriorUpdate(floor, 1.0)
     most = min(POSTERIOR.prior_iterations, work.max_iter)
     floored, _, _ = settle(problem, work, best, POSTERIOR.comparison_atoms, most, work.tol, moving)
+    if not floored.clearly_beats(best):  # more atoms never made up for that
+        return best, n_iter, True
     # With few atoms some states score too high.
     few = min(POSTERIOR.short_comparison_iterations, work.max_iter)
     floored, n_floored, is_settled = settle(problem, work, floored, POSTERIOR.final_atoms, few, work.tol, resting)
