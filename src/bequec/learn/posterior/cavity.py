@@ -130,7 +130,8 @@ def update_interactions(belief: Belief, sums: PairSums, step: float = POSTERIOR.
     B, M = belief.interactions, belief.memberships
     K = len(B)
     H = unpack(outer_triangles(M).T @ sums.products, K)
-    echo = np.einsum("nab,nbc->ac", belief.covariances, B @ full(sums.products, K), optimize=True)
+    by_first = belief.covariances.transpose(1, 0, 2).reshape(K, -1)
+    echo = by_first @ (B @ full(sums.products, K)).reshape(-1, K)
     gradient = sums.corrected - echo - echo.T
     ridge = 1e-10 * np.trace(H) / len(H) + 1e-300  # an empty cluster leaves its part of B undetermined
     newton = np.linalg.solve(H + ridge * np.eye(len(H)), gradient.ravel()).reshape(K, K)

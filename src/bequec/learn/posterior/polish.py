@@ -43,7 +43,8 @@ def with_better_prior(problem: Problem, work: Work, best: Run, n_iter: int) -> t
     floor = np.log(np.minimum(POSTERIOR.floor_of_memberships, 1 / n_answers))[:, None]
     moving, resting = PriorUpdate(floor, POSTERIOR.prior_step), PriorUpdate(floor, 1.0)
     most = min(POSTERIOR.prior_iterations, work.max_iter)
-    floored, _, _ = settle(problem, work, best, POSTERIOR.comparison_atoms, most, work.tol, moving)
+    roughly = POSTERIOR.first_tolerance_factor * work.tol
+    floored, _, _ = settle(problem, work, best, POSTERIOR.comparison_atoms, most, roughly, moving)
     if not floored.clearly_beats(best):  # more atoms never made up for that
         return best, n_iter, True
     # With few atoms some states score too high.
