@@ -27,10 +27,13 @@ def refine_subspace(problem: Problem, work: Work, start: State) -> State:
     answers, K = problem.answers.averaged(), problem.n_clusters
     blocks = problem.blocks.counted_once() if problem.fits_in_memory else None
     times = yes_product(answers, blocks)
-    wider = [alternate_rows(answers, times, basis, SUBSPACE.first_rounds) for basis in start.wider_bases]
-    starts = [start.basis, *(cut_back(answers, Q, K) for Q in wider)]
-    candidates = [alternate_rows(answers, times, basis, SUBSPACE.first_rounds) for basis in starts]
-    basis = alternate_rows(answers, times, max(candidates, key=lambda Q: explained_squares(answers, Q)))
+    first, more = SUBSPACE.rounds if problem.fits_in_memory else SUBSPACE.few_rounds
+    starts = [start.basis]
+    for basis in start.wider_bases:
+        is_wider = basis.shape[1] > K
+        starts.append(cut_back(answers, alternate_rows(answers, times, basis, first), K) if is_wider else basis)
+    candidates = [alternate_rows(answers, times, basis, first) for basis in starts]
+    basis = alternate_rows(answers, times, max(candidates, key=lambda Q: explained_squares(answers, Q)), more)
     if blocks is not None:
         basis = alternate_weighted_rows(answers, times, blocks, basis)
     points = symmetric_points(answers, basis)
@@ -60,7 +63,7 @@ def explained_squares(answers: Answers, Q: FloatArray) -> float:
 
 
 def alternate_rows(
-    answers: Answers, times: Product, basis: FloatArray, n_rounds: int = SUBSPACE.plain_rounds
+    answers: Answers, times: Product, basis: FloatArray, n_rounds: int = SUBSPACE.rounds[1]
 ) -> FloatArray:
     """An orthonormal Q that spans the rows V of A ≈ V Qᵀ over the asked pairs, V in least squares given Q.
 

@@ -11,10 +11,10 @@ class SubspaceSettings:
     """Every number that the refined subspace was tuned with."""
 
     # --- alternating least squares (record 0005) -----------------------------------------------------------
-    first_rounds: int = 40
-    """Most rounds of each start before the best of them is chosen."""
-    plain_rounds: int = 60
-    """Most further rounds of the best start, every pair weighted alike."""
+    rounds: tuple[int, int] = (40, 60)
+    """Most rounds of each start before the best of them is chosen, and most further rounds of that one."""
+    few_rounds: tuple[int, int] = (10, 20)
+    """The same where the pairs are too many to be visited one by one: a round there takes seconds (record 0027)."""
     weighted_rounds: int = 40
     """Most rounds weighted by the inverse variance of the answers."""
     settled_turn: float = 1e-4
