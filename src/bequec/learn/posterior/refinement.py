@@ -17,7 +17,7 @@ from bequec.learn.posterior.settings import POSTERIOR
 from bequec.learn.problem import Problem
 from bequec.learn.state import State
 from bequec.learn.stitch.anchors import successive_projection
-from bequec.learn.subspace.refinement import draw_centroids
+from bequec.learn.subspace.corners import draw_centroids
 from bequec.learn.work import Work
 
 TOO_LARGE = (

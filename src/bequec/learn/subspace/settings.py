@@ -29,6 +29,12 @@ class SubspaceSettings:
     # --- reading the memberships ---------------------------------------------------------------------------
     centroids_per_cluster: int = 6
     """Centroids among which the corners are sought: more are noisier, fewer are mixed."""
+    most_rows_for_directions: int = 20_000
+    """Rows among whose directions clusters are sought; the others follow them."""
+    direction_starts: int = 5
+    """Starts of that k-means (record 0027)."""
+    worst_condition: float = 1e6
+    """Condition number of corners: larger ones do not span K dimensions."""
     on_the_plane: float = 0.85
     """Mean of U h over all rows, one on the plane through the corners: below, only directions count (record 0011)."""
     membership_rounds: int = 4
