@@ -26,11 +26,17 @@ def polish(problem: Problem, work: Work, best: Run) -> tuple[Run, int, str]:
             return best, n_iter, UNSETTLED["time_limit"]
         work.say("polishing", stage, len(stages))
         best, n_iter, is_settled = settle(problem, work, best, n_atoms, work.max_iter, tol)
-    if is_settled and best.belief.concentration.min() < POSTERIOR.sparse_prior:
+    if is_settled and best.belief.concentration.min() < POSTERIOR.sparse_prior and has_many_answers(problem):
         best, n_iter, is_settled = with_better_prior(problem, work, best, n_iter)
     if is_settled:
         return best, n_iter, ""
     return best, n_iter, UNSETTLED["time_limit" if work.out_of_time() else "max_iter"]
+
+
+def has_many_answers(problem: Problem) -> bool:
+    """Whether the answers show exact zeros: with few per node their log predictive favors too certain a model."""
+    answers = problem.answers
+    return 2 * answers.n_answers >= POSTERIOR.answers_that_show_zeros * answers.plan.n_nodes
 
 
 def with_better_prior(problem: Problem, work: Work, best: Run, n_iter: int) -> tuple[Run, int, bool]:

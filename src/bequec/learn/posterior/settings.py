@@ -133,6 +133,8 @@ class PosteriorSettings:
     # --- the prior of pure nodes, and the exact likelihood (record 0026) -----------------------------------
     sparse_prior: float = 0.1
     """Concentration ν: where one is smaller, memberships may have exact zeros, and the floored prior is tried."""
+    answers_that_show_zeros: float = 100.0
+    """Answers per node: with fewer the floored prior is not tried."""
     floor_of_memberships: float = 0.002
     """Membership: in the floored prior smaller ones count as this one, so that exact zeros do not decide ν."""
     clear_lead_of_prior: float = 10.0
