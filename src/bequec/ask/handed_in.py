@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bequec.ask.answer_table import AnswerTable, concatenated
+from bequec.ask.answer_table import AnswerTable
 from bequec.ask.columns import check_pair_columns, has_label
 from bequec.ask.sheets import check_sheet
 from bequec.ask.tables import parse_table
+from bequec.ask.typed_rows import concatenated
 from bequec.core.arrays import IntArray
 from bequec.core.errors import AnswersError, shortened
 from bequec.core.progress import Progress

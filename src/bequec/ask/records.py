@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bequec.ask.answer_table import AnswerTable, concatenated
+from bequec.ask.answer_table import AnswerTable
 from bequec.ask.columns import label_text
 from bequec.ask.keys import LABEL_STEPS, first_rows
+from bequec.ask.typed_rows import concatenated
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.core.errors import AnswersError
 from bequec.plan.query_plan import QueryPlan
@@ -51,7 +52,7 @@ def merge(
     file = np.concatenate([np.zeros(n_recorded, dtype=np.int64), file_of_new + 1])
     first = first_rows(together, n_recorded, file, replace=replace)
     is_first = first == np.arange(len(together))
-    says_other, latest = _changes(together, first)
+    says_other, latest = changes(first, _steps(together.label), together.n_answers)
     if not replace:
         _refuse_contradictions(together, says_other, plan, file, files)
     is_added, is_changed = is_first[n_recorded:], says_other[n_recorded:] >= 0
@@ -64,18 +65,21 @@ def merge(
     return Merged(kept, is_added, is_changed)
 
 
-def _changes(table: AnswerTable, first: IntArray) -> tuple[IntArray, IntArray]:
-    """For each row the one whose answer it changes (−1 if none), and the row that says each answer as it is now."""
-    rows = np.arange(len(table))
-    says_other, latest = np.full(len(table), -1), rows.copy()
+def changes(first: IntArray, *said: IntArray | FloatArray) -> tuple[IntArray, IntArray]:
+    """For each row the one whose answer it changes (−1 if none), and the row that says each answer as it is now.
+
+    ``first`` is the row that holds each row's answer; ``said`` are columns that say the answer.
+    """
+    rows = np.arange(len(first))
+    says_other, latest = np.full(len(first), -1), rows.copy()
     repeated = np.flatnonzero(first != rows)
     repeated = repeated[np.argsort(first[repeated], kind="stable")]
     holder = first[repeated]
     begins = np.append(True, holder[1:] != holder[:-1])[: len(holder)]
     before = np.where(begins, holder, np.append(-1, repeated[:-1])[: len(holder)])
-    n_answers = table.n_answers
-    differs = _steps(table.label[repeated]) != _steps(table.label[before])
-    differs |= n_answers[repeated] != n_answers[before]
+    differs = np.zeros(len(repeated), dtype=bool)
+    for column in said:
+        differs |= column[repeated] != column[before]
     says_other[repeated[differs]] = before[differs]
     latest[holder[differs]] = repeated[differs]  # of several the last assignment stays
     return says_other, latest
