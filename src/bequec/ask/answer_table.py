@@ -86,10 +86,6 @@ class AnswerTable(TypedRows):
         is_marked = marked is not None and marked.dtype == bool  # a file's own column of this name is text
         return np.asarray(marked) if is_marked else np.zeros(len(self), dtype=bool)
 
-    def with_answers(self, label: FloatArray, n_answers: FloatArray) -> "AnswerTable":
-        """The same rows with other answers; of ``n_answers``, NaN says nothing."""
-        return AnswerTable(self.rows.assign(label=label, n_answers=n_answers))
-
     def describe(self, row: int, plan: QueryPlan) -> str:
         """Which answer a row is, for an error message."""
         pair = plan.name(self.left[row]), plan.name(self.right[row])

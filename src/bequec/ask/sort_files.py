@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bequec.ask.columns import (
+    is_blank,
     known_nodes,
     read_others,
     refuse_missing,
@@ -29,13 +30,13 @@ def holds_sorts(table: pd.DataFrame) -> bool:
     return columns.issuperset(("item", "pile")) and not columns & {"left", "right", "source", "target", "task"}
 
 
-def has_pile(table: pd.DataFrame) -> BoolArray:
+def has_pile(table: pd.DataFrame, file_of_row: IntArray) -> BoolArray:
     """Which rows are of a screen that was sorted: a sheet without a single pile is still to be filled in."""
     table = with_plain_columns(table)
     check_sort_columns(table)
-    marks = SortTable(pd.DataFrame({mark: text_column(table[mark]) for mark in (*MARKS, "pile") if mark in table}))
-    screen = marks.screen
-    return np.bincount(screen, weights=marks.pile >= 0)[screen] > 0
+    rows = pd.DataFrame({mark: text_column(table[mark]).codes for mark in MARKS if mark in table})
+    rows = rows.assign(file=file_of_row, has_pile=~is_blank(table["pile"]))
+    return np.asarray(rows.groupby([*rows.columns.drop("has_pile")])["has_pile"].transform("any"))
 
 
 def check_sort_columns(table: pd.DataFrame) -> None:

@@ -1,13 +1,17 @@
 """bequec status: how far am I, block by block."""
 
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from bequec.cli.say import say, say_json, say_table
 
+if TYPE_CHECKING:
+    from bequec.ask.sorts import SortTable
+
 MOST_BLOCKS_LISTED = 12
+MOST_WORKERS_LISTED = 8
 
 
 class Block(NamedTuple):
@@ -25,7 +29,7 @@ def status(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
 ) -> None:
-    """Say how far each block of questions is answered.
+    """Say how far each block of questions is answered, and who sorted how many sheets.
 
     Example: bequec status dogs
     """
@@ -41,6 +45,7 @@ def status(
         for (l, m), done, asked in zip(plan.covered_blocks.tolist(), answered, plan.pairs_per_block, strict=True)
     ]
     n_answered = int(answered.sum())
+    sorts = opened.sorts()
     if json:
         say_json(
             {
@@ -48,6 +53,7 @@ def status(
                 "n_pairs": plan.n_pairs,
                 "n_answered_pairs": n_answered,
                 "blocks": [b._asdict() for b in blocks],
+                "sorts": None if sorts is None else sorts.by_worker().to_dict("records"),
             }
         )
         return
@@ -60,11 +66,29 @@ def status(
         say_table(["block", "answered", "asked", ""], rows)
         if len(listed) < len(waiting):
             say(f"… and {len(waiting) - len(listed)} more unfinished blocks (--all lists them)")
+    if sorts is not None:
+        say(_who_sorted(sorts))
     say(
         f"{study}: {n_answered:,} of {plan.n_pairs:,} pairs answered ({_percent(n_answered, plan.n_pairs)}), "
         f"{len(blocks) - len(waiting)} of {len(blocks)} blocks finished"
     )
     say(f"next: bequec learn {study}" if n_answered >= plan.n_pairs / 2 else f"next: {opened.ask_command}")
+
+
+def _who_sorted(sorts: "SortTable") -> str:
+    """How many sheets were sorted, and by whom; who sorted most comes first."""
+    by_worker = sorts.by_worker()
+    told = f"sorted: {by_worker['n_sheets'].sum():,} sheets, {by_worker['n_placed'].sum():,} items placed"
+    if by_worker["n_unsure"].any():
+        told += f" and {by_worker['n_unsure'].sum():,} not sure"
+    named = by_worker.dropna(subset="worker").sort_values("n_sheets", ascending=False, kind="stable")
+    if not len(named):
+        return told
+    listed = [f"{worker} {n:,}" for worker, n in zip(named["worker"], named["n_sheets"], strict=True)]
+    more = [f"{len(listed) - MOST_WORKERS_LISTED} more"] if len(listed) > MOST_WORKERS_LISTED else []
+    nobody = int(by_worker.loc[by_worker["worker"].isna(), "n_sheets"].sum())
+    without = [f"without a name {nobody:,}"] if nobody else []
+    return f"{told}; sheets by {', '.join([*listed[:MOST_WORKERS_LISTED], *more, *without])}"
 
 
 def _percent(part: int, whole: int) -> str:
