@@ -8,6 +8,7 @@ does not ask today may be asked tomorrow.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,15 @@ from bequec.plan.query_plan import QueryPlan
 
 MARKS = ("sheet", "worker")  # what a screen is known by
 PAIRS_AT_ONCE = 2_000_000
+
+
+class SortedBy(NamedTuple):
+    """How much one worker sorted; ``worker`` is None for sheets that do not say whose they are."""
+
+    worker: str | None
+    n_sheets: int
+    n_placed: int
+    n_unsure: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,19 +77,20 @@ class SortTable(TypedRows):
         """How many screens were sorted."""
         return int(self.screen.max(initial=-1)) + 1
 
-    def by_worker(self) -> pd.DataFrame:
-        """How much each worker sorted: sheets, items placed, and items that they were not sure of.
-
-        Sheets without a worker are one row, at the end.
-        """
+    def by_worker(self) -> list[SortedBy]:
+        """How much each worker sorted, in the order of their names; sheets without a worker come last."""
         worker = self.texts("worker")
         rows = pd.DataFrame({"worker": worker.codes, "screen": self.screen, "unsure": self.pile < 0})
-        grouped = rows.groupby("worker")
-        n_rows, n_unsure = grouped.size(), grouped["unsure"].sum()
-        names = np.array([*worker.categories, None], dtype=object)[n_rows.index]
-        counts = {"n_sheets": grouped["screen"].nunique(), "n_placed": n_rows - n_unsure, "n_unsure": n_unsure}
-        told = pd.DataFrame({"worker": names, **{what: count.to_numpy() for what, count in counts.items()}})
-        return told.sort_values("worker", ignore_index=True, na_position="last")
+        told = [
+            SortedBy(
+                None if code < 0 else str(worker.categories[code]),
+                n_sheets=int(theirs["screen"].nunique()),
+                n_placed=int((~theirs["unsure"]).sum()),
+                n_unsure=int(theirs["unsure"].sum()),
+            )
+            for code, theirs in rows.groupby("worker")
+        ]
+        return sorted(told, key=lambda one: (one.worker is None, one.worker))
 
     def describe(self, row: int, plan: QueryPlan) -> str:
         """Which placement a row is, for an error message."""

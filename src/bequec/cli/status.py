@@ -53,7 +53,7 @@ def status(
                 "n_pairs": plan.n_pairs,
                 "n_answered_pairs": n_answered,
                 "blocks": [b._asdict() for b in blocks],
-                "sorts": None if sorts is None else sorts.by_worker().to_dict("records"),
+                "sorts": None if sorts is None else [one._asdict() for one in sorts.by_worker()],
             }
         )
         return
@@ -77,18 +77,17 @@ def status(
 
 def _who_sorted(sorts: "SortTable") -> str:
     """How many sheets were sorted, and by whom; who sorted most comes first."""
-    by_worker = sorts.by_worker()
-    told = f"sorted: {by_worker['n_sheets'].sum():,} sheets, {by_worker['n_placed'].sum():,} items placed"
-    if by_worker["n_unsure"].any():
-        told += f" and {by_worker['n_unsure'].sum():,} not sure"
-    named = by_worker.dropna(subset="worker").sort_values("n_sheets", ascending=False, kind="stable")
-    if not len(named):
+    by_worker = sorted(sorts.by_worker(), key=lambda one: (one.worker is None, -one.n_sheets))
+    n_placed, n_unsure = sum(one.n_placed for one in by_worker), sum(one.n_unsure for one in by_worker)
+    told = f"sorted: {sorts.n_screens():,} sheets, {n_placed:,} items placed"
+    if n_unsure:
+        told += f" and {n_unsure:,} not sure"
+    if by_worker[0].worker is None:
         return told
-    listed = [f"{worker} {n:,}" for worker, n in zip(named["worker"], named["n_sheets"], strict=True)]
-    more = [f"{len(listed) - MOST_WORKERS_LISTED} more"] if len(listed) > MOST_WORKERS_LISTED else []
-    nobody = int(by_worker.loc[by_worker["worker"].isna(), "n_sheets"].sum())
-    without = [f"without a name {nobody:,}"] if nobody else []
-    return f"{told}; sheets by {', '.join([*listed[:MOST_WORKERS_LISTED], *more, *without])}"
+    listed = [f"{one.worker or 'without a name'} {one.n_sheets:,}" for one in by_worker[:MOST_WORKERS_LISTED]]
+    if len(by_worker) > MOST_WORKERS_LISTED:
+        listed.append(f"{len(by_worker) - MOST_WORKERS_LISTED} more")
+    return f"{told}; sheets by {', '.join(listed)}"
 
 
 def _percent(part: int, whole: int) -> str:
