@@ -130,7 +130,7 @@ def test_a_sheet_is_the_same_whether_its_worker_is_told_or_not(study):
     assert study.answers().n_answers == 3  # cy is on the same sheet
     assert hand_in(study, [("2", "w1", "ann", "a"), ("2", "w1", "dee", "a")]).n_added == 2
     assert hand_in(study, [("2", "", "ann", "a"), ("2", "", "dee", "a")]).n_known == 2
-    with pytest.raises(AnswersError, match="if it is another person's sort add a column worker"):
+    with pytest.raises(AnswersError, match="if it is another person's sort say in a column worker whose each"):
         hand_in(study, [("1", "", "ann", "b")])
 
 

@@ -232,6 +232,11 @@ def test_sorts_that_cannot_be_read_are_refused(everybody, table, message):
         Answers.from_sorts(table, everybody)
 
 
+def test_sorts_handed_in_as_pairs_are_refused_with_a_word(everybody):
+    with pytest.raises(AnswersError, match=r"it needs left, right and label .*; sorts are read by Answers.from_sorts"):
+        Answers.from_table(piles((1, "ann", "a")), everybody)
+
+
 def test_nothing_to_count_and_unknown_choices_are_refused(everybody):
     with pytest.raises(AnswersError, match="there is nothing to count: give answers=, sorts= or both"):
         Answers.from_tables(everybody)

@@ -39,9 +39,10 @@ def check_pair_columns(table: pd.DataFrame) -> None:
     """Refuse a table whose columns name no pairs."""
     columns = {str(column).strip().lower() for column in table.columns}
     if not any(columns.issuperset(names) for names in (*PAIR_COLUMNS, ("task",))):
+        sorts = "; sorts are read by Answers.from_sorts" if columns.issuperset(("item", "pile")) else ""
         raise AnswersError(
             f"the table has the columns {shortened(list(table.columns))}; it needs left, right and label (or source, "
-            "target and label; or task, worker and label) in its first line"
+            f"target and label; or task, worker and label) in its first line{sorts}"
         )
 
 

@@ -70,7 +70,7 @@ def _first_placements(table: SortTable, n_recorded: int, file_of_row: IntArray) 
 def _contradiction(table: SortTable, before: int, now: int, plan: QueryPlan) -> str:
     piles = table.texts("pile")
     earlier, later = ("'not sure'" if pd.isna(piles[at]) else f"on pile {piles[at]!r}" for at in (before, now))
-    remedy = "if it is another person's sort add a column worker"
+    remedy = "if it is another person's sort say in a column worker whose each of them is"
     if table.texts("worker").codes[now] >= 0:
         remedy = "one person has one sort per sheet"
     return f"{table.describe(now, plan)} was {earlier} before and {later} now; {remedy}"
