@@ -11,11 +11,11 @@ import pytest
 
 from bequec import Answers, AnswersError, QueryPlan
 from bequec.ask import keys, records
-from bequec.ask.answer_table import concatenated
 from bequec.ask.handed_in import read_handed_in
 from bequec.ask.keys import first_rows
 from bequec.ask.records import merge
 from bequec.ask.tables import parse_table
+from bequec.ask.typed_rows import concatenated
 from bequec.study.folder import Study
 
 FOUR = QueryPlan([0] * 4, [(0, 0)], names=["a", "b", "c", "d"])

@@ -13,6 +13,7 @@ from bequec.ask.pair_counts import (
     single_pairs_once,
     stored_in_blocks,
     stored_values,
+    sum_by_block,
     unanswered_where_unaskable,
 )
 from bequec.core.arrays import FloatArray, IntArray
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 class Answers:
     """How many answers each asked pair got, and how many of them said yes.
 
-    Built by ``ask_graph``, ``Answers.from_counts`` and ``Answers.from_table``. Inside, rows and columns
-    are in group order (``plan.order``), so that a block is a slice.
+    Built by ``ask_graph``, ``Answers.from_counts``, ``from_table``, ``from_sorts`` and ``from_tables``. Inside, rows
+    and columns are in group order (``plan.order``), so that a block is a slice.
 
     Attributes
     ----------
@@ -137,6 +138,32 @@ class Answers:
 
         return answers_from_table(table, plan, unlisted=unlisted, unsure=unsure, outside=outside)
 
+    @classmethod
+    def from_sorts(
+        cls,
+        table: "pd.DataFrame | str | os.PathLike[str]",
+        plan: QueryPlan,
+        *,
+        outside: Literal["error", "drop"] = "error",
+    ) -> "Answers":
+        """Answers from piles of items: ``sorts`` of ``bequec.ask.tables.answers_from_tables``."""
+        return cls.from_tables(plan, sorts=table, outside=outside)
+
+    @classmethod
+    def from_tables(
+        cls,
+        plan: QueryPlan,
+        *,
+        answers: "pd.DataFrame | str | os.PathLike[str] | None" = None,
+        sorts: "pd.DataFrame | str | os.PathLike[str] | None" = None,
+        unsure: Literal["unanswered", "half"] = "unanswered",
+        outside: Literal["error", "drop"] = "error",
+    ) -> "Answers":
+        """Answers to pairs and sorts together: see ``bequec.ask.tables.answers_from_tables``."""
+        from bequec.ask.tables import answers_from_tables
+
+        return answers_from_tables(plan, answers=answers, sorts=sorts, unsure=unsure, outside=outside)
+
     def to_table(self) -> "pd.DataFrame":
         """One row per answered pair: left, right, label (the share of yes) and n_answers."""
         from bequec.ask.tables import answers_to_table
@@ -171,7 +198,7 @@ class Answers:
         plan = self.plan
         n_pairs = self.baseline * plan.asked * pairs_in_blocks(plan.sizes)
         if self.correction is not None:
-            off_diagonal = self.sum_by_block(self._once_each())
+            off_diagonal = sum_by_block(self._once_each(), plan.sizes)
             off_diagonal[np.diag_indices_from(off_diagonal)] /= 2
             n_pairs += off_diagonal
         return np.rint(n_pairs).astype(np.int64)
@@ -187,8 +214,7 @@ class Answers:
         return self._share_of(pairs_in_blocks(self.plan.sizes))
 
     def _share_of(self, n_pairs: FloatArray | IntArray) -> FloatArray:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(n_pairs > 0, self.answered_pairs / n_pairs, float(self.diagonal))
+        share = np.where(n_pairs > 0, self.answered_pairs / np.maximum(n_pairs, 1), float(self.diagonal))
         return np.where(self.plan.covered, share, 0.0)
 
     @cached_property
@@ -248,16 +274,6 @@ class Answers:
         baseline = self._baseline_of(once)
         once.data = np.where(once.data + baseline > 0, 1.0, 0.0) - baseline
         return once
-
-    def sum_by_block(self, matrix: sp.csr_array) -> FloatArray:
-        """(L, L): the sum of a sparse (N, N) matrix in group order over each block."""
-        n = self.plan.n_nodes
-        in_group = sp.csr_array(
-            (np.ones(n), np.repeat(np.arange(self.plan.n_groups), self.plan.sizes), np.arange(n + 1)),
-            shape=(n, self.plan.n_groups),
-        )
-        sums: FloatArray = (in_group.T @ matrix @ in_group).toarray()
-        return sums
 
     # --- totals ------------------------------------------------------------------------------------------
 

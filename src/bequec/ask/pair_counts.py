@@ -27,6 +27,14 @@ def stored_values(matrix: sp.csr_array, rows: IntArray, columns: IntArray) -> Fl
     return np.asarray(picked.todense() if sp.issparse(picked) else picked, dtype=float).ravel()
 
 
+def sum_by_block(matrix: sp.csr_array, sizes: IntArray) -> FloatArray:
+    """(L, L): the sum of a sparse (N, N) matrix over each block of groups of these sizes."""
+    n = matrix.shape[0]
+    in_group = sp.csr_array((np.ones(n), np.repeat(np.arange(len(sizes)), sizes), np.arange(n + 1)))
+    sums: FloatArray = (in_group.T @ matrix @ in_group).toarray()
+    return sums
+
+
 def minus_asked(total: sp.csr_array, plan: QueryPlan) -> sp.csr_array | None:
     """Total − 1 on the pairs of asked blocks and total on single pairs, sparse; None when that is zero everywhere."""
     rows, columns, values = [], [], []

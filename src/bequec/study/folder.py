@@ -1,4 +1,4 @@
-"""A study is a folder: plan.json, items.csv, answers.parquet, model.npz, report.html.
+"""A study is a folder: plan.json, items.csv, answers.parquet, sorts.parquet, model.npz, report.html.
 
 ``study.json`` says how many clusters the study looks for, and which questions went out on sheets.
 """
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
+from bequec.ask.add_to_record import Added, add_to_record
 from bequec.ask.answers import Answers
 from bequec.ask.handed_in import read_handed_in
-from bequec.ask.records import merge
 from bequec.ask.sheets import last_sheet_in, unanswered_questions, write_sheets
+from bequec.ask.sorts import SortTable, with_sorts
 from bequec.ask.store.answer_store import AnswerRecord, AnswerStore
 from bequec.ask.store.parquet import ParquetRecord
 from bequec.ask.tables import count_answers
@@ -30,17 +31,6 @@ if TYPE_CHECKING:
     from bequec.learn.bequec import BeQuec
 
 FORMAT, VERSION = "bequec study", 1
-
-
-class Added(NamedTuple):
-    """What came of one file of answers, in rows."""
-
-    source: Path
-    n_added: int
-    n_empty: int
-    n_known: int
-    n_dropped: int
-    n_changed: int
 
 
 class Dealt(NamedTuple):
@@ -207,7 +197,8 @@ class Study:
         """The largest number of a sheet that was dealt, lies in the study or came back."""
         told = [int(self.settings.get("last_sheet", 0)), last_sheet_in(self.path("sheets"))]
         if self.has_answers():
-            told.append(self._record().table.largest_sheet())
+            record = self._record()
+            told += [rows.largest_sheet() for rows in (record.table, record.sorts) if rows is not None]
         return max(told)
 
     # --- answers -----------------------------------------------------------------------------------------
@@ -217,10 +208,18 @@ class Study:
         return self.store.has_answers()
 
     def answers(self, *, unsure: Literal["unanswered", "half"] | None = None) -> Answers:
-        """All answers so far; "unsure" means what it meant when the study was last learned, unless said here."""
+        """All answers so far, those of sorts with them.
+
+        "Unsure" means what it meant when the study was last learned, unless said here.
+        """
         record = self._record()
         unsure = unsure or self.settings.get("unsure", "unanswered")
-        return count_answers(record.table, self.plan, unlisted=record.unlisted, unsure=unsure)
+        table = with_sorts(record.table, record.sorts, self.plan)
+        return count_answers(table, self.plan, unlisted=record.unlisted, unsure=unsure)
+
+    def sorts(self) -> SortTable | None:
+        """Every sort so far; None if nobody sorted."""
+        return self._record().sorts if self.has_answers() else None
 
     def add_answers(
         self,
@@ -231,12 +230,12 @@ class Study:
         replace: bool = False,
         callback: Callable[[str, int, int], None] | None = None,
     ) -> list[Added]:
-        """Add files of answers to the study's table, all of them or none, with all their columns.
+        """Add files of answers and of sorts to the study's record, all of them or none, with all their columns.
 
-        A row that does not belong refuses everything. Rows without a label are left out, and so are answers that
-        are already here, so that a file can be handed in again after more was filled in. An answer that was
-        "unsure" may change; any other only with ``replace``. ``callback(what, done, total)`` is called as files
-        are read and added.
+        A row that does not belong refuses everything. Rows without a label, sheets without a pile and what is
+        already here are left out, so that a file can be handed in again after more was filled in. An answer that
+        was "unsure" and an item without a pile may change; any other only with ``replace``.
+        ``callback(what, done, total)`` is called as files are read and added.
         """
         with only_writer(self.folder):
             earlier = self._record() if self.has_answers() else None
@@ -247,23 +246,10 @@ class Study:
                 )
             show = callback or (lambda *_: None)
             handed = read_handed_in(sources, self.plan, unlisted=unlisted, outside=outside, callback=show)
-            table, is_added, is_changed = merge(
-                None if earlier is None else earlier.table,
-                handed.table,
-                self.plan,
-                file_of_row=handed.file_of_row,
-                files=sources,
-                replace=replace,
-            )
-            if is_added.any() or is_changed.any():
-                self.store.write(AnswerRecord(table, unlisted), self.plan)
-        n_rows, n_added, n_changed = (
-            np.bincount(handed.file_of_row[rows], minlength=len(sources)).tolist()
-            for rows in (slice(None), is_added, is_changed)
-        )
-        n_known = [rows - new - other for rows, new, other in zip(n_rows, n_added, n_changed, strict=True)]
-        counts = n_added, handed.n_empty.tolist(), n_known, handed.n_dropped.tolist(), n_changed
-        return [Added(Path(source), *one) for source, *one in zip(sources, *counts, strict=True)]
+            record, added = add_to_record(earlier, handed, self.plan, unlisted=unlisted, files=sources, replace=replace)
+            if any(one.n_added or one.n_changed for one in added):
+                self.store.write(record, self.plan)
+        return added
 
     def _record(self) -> AnswerRecord:
         if not self.has_answers():
