@@ -28,6 +28,11 @@ ALL = frozenset(OPTIONS.values())
         ("n_clusters=500 is more than the 60 nodes", "-k 500 is more than the 60 nodes"),
         ("mixing=-1 must be at least 0", "--mixing -1 must be at least 0"),
         ("to correct it say replace=True", "to correct it say --replace"),
+        (
+            "choose another folder (folder=), or say overwrite=True",
+            "choose another folder (--study), or say --overwrite",
+        ),
+        ("deal them anew on other sheets with again=True", "deal them anew on other sheets with --again"),
         ('read it as a list of edges with unlisted="no"', "read it as a list of edges with --graph"),
         ("one entry per cluster, e.g. nu=[0.5, 0.5, 0.5]", "one entry per cluster, e.g. --nu 0.5,0.5,0.5"),
         ("a budget in hours needs seconds_per_pair: how long", "a budget in hours needs --seconds-per-pair: how long"),

@@ -100,6 +100,6 @@ def _refuse_contradictions(
         remedy = "one person has one answer per pair"
     told = (
         f"{table.describe(row, plan)} was answered {before!r} before and {now!r} now; "
-        f"{remedy}, to correct it say --replace"
+        f"{remedy}, to correct it say replace=True"
     )
     raise AnswersError(f"{files[file[row] - 1]}: {told}" if len(files) else told)

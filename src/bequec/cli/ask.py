@@ -58,7 +58,7 @@ def ask(
             unlisted="unanswered" if graph is None else "no",
             outside=outside,
             replace=replace,
-            callback=show,
+            progress=show,
         )
     total = opened.answers() if opened.has_answers() else None
     n_answers, n_answered = (int(total.n_answers), total.n_answered_pairs) if total else (0, 0)

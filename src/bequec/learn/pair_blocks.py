@@ -214,10 +214,9 @@ def _read_dense(answers: Answers, l: int, m: int) -> DenseBlock:
 
 def _read_listed(answers: Answers, l: int, m: int) -> ListedBlock:
     """From the corrections, which hold every answered pair of such a block, and from nothing else."""
-    if answers.correction is None:
-        raise ValueError("a block without answers is not listed")
     rows, columns = answers.plan.span(l), answers.plan.span(m)
-    total = answers.correction[rows][:, columns].tocsr()
+    everywhere = answers.yes if answers.correction is None else answers.correction  # no correction: no answer at all
+    total = everywhere[rows][:, columns].tocsr()
     total.eliminate_zeros()
     total.sort_indices()
     begins, at = total.indptr.astype(np.int64), total.indices.astype(np.int64)
