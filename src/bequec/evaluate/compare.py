@@ -13,10 +13,8 @@ from bequec.core.errors import ModelError
 from bequec.core.progress import Progress
 from bequec.evaluate.measured import Measured
 from bequec.evaluate.methods import Maker, Method, chosen_methods, cluster_items
-from bequec.evaluate.scores import score_labels, score_memberships
+from bequec.evaluate.scores import SCORES, score_labels, score_memberships
 from bequec.learn.inputs import as_answers
-
-SCORES = ("MSE", "RE", "SRC", "ACC", "NMI")
 
 
 def compare(

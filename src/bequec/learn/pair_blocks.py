@@ -31,7 +31,8 @@ FLUSHED_BELOW = 1e-15  # numbers whose products would be subnormal
 class DenseBlock(NamedTuple):
     """A block l ≤ m as dense arrays: share of yes a = A / W and weight W of each pair's answers.
 
-    W is their number, unless ``PairBlocks`` says that they count otherwise; None stands for one everywhere.
+    W is their number, 0 where the pair is unanswered, unless ``PairBlocks`` says that they count otherwise; None stands
+    for one everywhere.
     """
 
     rows: slice
@@ -64,7 +65,10 @@ class DenseBlock(NamedTuple):
 
 
 class ListedBlock(NamedTuple):
-    """A block as a list of its answered pairs, row by row: where each row's begin, their columns, a = A / W and W."""
+    """A block as a list of its answered pairs, row by row: where each row's begin, their columns, a = A / W and W.
+
+    Unanswered pairs are not in the list, which is the same as a weight of 0.
+    """
 
     rows: slice
     columns: slice
