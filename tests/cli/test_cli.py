@@ -477,7 +477,8 @@ def test_interrupting_leaves_whole_files_and_130():
     """Stopped in the middle of learning, the study is as it was."""
     bequec("plan", 4000, "-k", 5, "--groups", 4, "--study", "s")
     program = (
-        "import sys, bequec.learn.bequec as b\n"
+        "import signal, sys, bequec.learn.bequec as b\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs of a shell ignore it
         "def slow(*a): print('fitting', flush=True); import time; time.sleep(60)\n"
         "b.START['posterior'] = slow\n"
         "from bequec.cli.main import run; sys.exit(run(['learn', 's']))\n"
@@ -486,15 +487,18 @@ def test_interrupting_leaves_whole_files_and_130():
     pd.DataFrame(pairs, columns=["left", "right", "label"]).to_csv("a.csv", index=False)
     bequec("ask", "s", "--answers", "a.csv", "--outside", "drop")
     before = {p.name: p.read_bytes() for p in Path("s").iterdir() if p.is_file()}
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    while "fitting" not in process.stdout.readline():
-        assert process.poll() is None
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=30)
+    ) as process:
+        assert process.stdout is not None
+        while "fitting" not in process.stdout.readline():
+            assert process.poll() is None
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, error = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "interrupted" in error
     assert {p.name: p.read_bytes() for p in Path("s").iterdir() if p.is_file()} == before

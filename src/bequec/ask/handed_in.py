@@ -41,7 +41,12 @@ class HandedIn(NamedTuple):
 
 
 def read_handed_in(
-    sources: Sequence[str | os.PathLike[str]], plan: QueryPlan, *, unlisted: str, outside: str, callback: Progress
+    sources: Sequence[str | os.PathLike[str]],
+    plan: QueryPlan,
+    *,
+    unlisted: str,
+    outside: str,
+    progress: Progress | None = None,
 ) -> HandedIn:
     """Read and check files of answers, in their order; the first row that does not belong is an error."""
     read: list[tuple[Path, pd.DataFrame]] = []
@@ -50,7 +55,8 @@ def read_handed_in(
         with named_in_errors(source):
             _refuse_no_answers(table, unlisted)
         read.append((source, table))
-        callback("reading answers", len(read), len(sources))
+        if progress is not None:
+            progress("reading answers", len(read), len(sources))
     parts = []
     for _, alike in itertools.groupby(read, key=lambda one: (list(one[1].columns), list(one[1].dtypes))):
         parts += _check(list(alike), plan, unlisted, outside)

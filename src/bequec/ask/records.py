@@ -102,7 +102,7 @@ def merge_rows(
     wrong = np.flatnonzero((says_other >= 0) & ~rules.is_unsure(together)[says_other])
     if len(wrong) and not replace:  # only "unsure" may become another answer
         row = int(wrong[0])
-        told = f"{rules.contradiction(together, int(says_other[row]), row)}, to correct it say --replace"
+        told = f"{rules.contradiction(together, int(says_other[row]), row)}, to correct it say replace=True"
         raise AnswersError(f"{files[file[row] - 1]}: {told}" if len(files) else told)
     is_added, is_changed = is_first[n_recorded:], says_other[n_recorded:] >= 0
     if record is not None and not is_added.any() and not is_changed.any():

@@ -237,13 +237,13 @@ def _inside(parsed: AnswerTable, plan: QueryPlan, table: pd.DataFrame, outside: 
         raise AnswersError(
             f"row {row_number(table, at)}: the pair ({plan.name(left[at])}, {plan.name(right[at])}) is listed in the "
             f"plan as one that cannot be asked ({n_outside} rows are not asked); "
-            'drop them with outside="drop" (--outside drop), or plan without listing the pair (unaskable=)'
+            'drop them with outside="drop", or plan without listing the pair (unaskable=)'
         )
     l, m = (plan.group_name(plan.group_of[node]) for node in (left[at], right[at]))
     raise AnswersError(
         f"row {row_number(table, at)}: the plan does not ask the pair ({plan.name(left[at])}, {plan.name(right[at])}): "
         f"it is in block ({l}, {m}) ({n_outside} such rows); "
-        'drop them with outside="drop" (--outside drop), or plan for their blocks'
+        'drop them with outside="drop", or plan for their blocks'
     )
 
 

@@ -63,7 +63,7 @@ def ask(
             unlisted="unanswered" if graph is None else "no",
             outside=outside,
             replace=replace,
-            callback=show,
+            progress=show,
         )
     total = opened.answers() if opened.has_answers() else None
     sorts = opened.sorts()

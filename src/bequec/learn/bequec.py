@@ -11,7 +11,7 @@ from bequec.ask.answers import Answers
 from bequec.core.arrays import FloatArray, IntArray
 from bequec.core.errors import ModelError
 from bequec.core.progress import Progress
-from bequec.learn.estimator import GraphEstimator, Seed
+from bequec.learn.estimator import GraphEstimator, Seed, check_is_fitted
 from bequec.learn.execution.parallel import Mapper
 from bequec.learn.model_files import read_model, write_model
 from bequec.learn.posterior.refinement import refine_posterior
@@ -126,7 +126,7 @@ class BeQuec(GraphEstimator):
     def _check(self) -> None:
         if not isinstance(self.refine, str | None) or self.refine not in REFINEMENTS:
             known = ", ".join(repr(name) for name in REFINEMENTS)
-            raise ModelError(f"refine={self.refine!r} is unknown; choose one of: {known} (--refine none, for None)")
+            raise ModelError(f"refine={self.refine!r} is unknown; choose one of: {known}")
         if not _is_whole(self.max_iter) or self.max_iter < 1:
             raise ModelError(f"max_iter={self.max_iter!r} must be a whole number of at least 1")
         if not _is_number(self.tol) or not self.tol >= 0:
@@ -176,7 +176,7 @@ class BeQuec(GraphEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file (.npz with a JSON header)."""
-        self._check_is_fitted(before="save")
+        check_is_fitted(self, before="save")
         parameters = {"n_clusters": int(self.n_clusters), "refine": self.refine, "n_iter": int(self.n_iter_)}
         names = [name for name in (*LEARNED, *LEARNED_BY_POSTERIOR) if hasattr(self, name)]
         write_model(path, parameters, {name: getattr(self, name) for name in names})

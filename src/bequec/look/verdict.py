@@ -8,8 +8,9 @@ import numpy as np
 from bequec.ask.answers import Answers
 from bequec.core.errors import ModelError
 from bequec.learn.bequec import BeQuec
+from bequec.learn.estimator import check_is_fitted
 from bequec.learn.interactions import normal_equations
-from bequec.learn.stitch.windows import HARDLY
+from bequec.learn.stitch.settings import STITCH
 
 COLLECT = "collect the remaining answers (bequec status)"
 
@@ -57,8 +58,7 @@ class Verdict(NamedTuple):
 
 def judge(model: BeQuec, answers: Answers) -> Verdict:
     """Judge a fitted model by whether every window shows all clusters, or by the posterior's own error bars."""
-    if not hasattr(model, "memberships_"):
-        raise ModelError("this model is not fitted; call fit before judging it")
+    check_is_fitted(model, before="judging it")
     if len(model.memberships_) != answers.plan.n_nodes:
         raise ModelError(
             f"the model has {len(model.memberships_)} nodes, the answers {answers.plan.n_nodes}; "
@@ -148,7 +148,7 @@ def suggested_n_clusters(model: BeQuec) -> int:
     values, K = model.singular_values_, model.n_clusters
     if len(values) <= K:
         return K
-    floor = HARDLY * values[0]
+    floor = STITCH.hardly_visible * values[0]
     drops = (values[1:-1] + floor) / (values[2:] + floor)  # after the 2nd, 3rd, … value
     best = int(drops.argmax()) + 2
     at_K = float((values[K - 1] + floor) / (values[K] + floor))

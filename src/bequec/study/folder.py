@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -22,6 +22,7 @@ from bequec.ask.store.parquet import ParquetRecord
 from bequec.ask.tables import count_answers
 from bequec.core.errors import StudyError
 from bequec.core.files import only_writer, read_json, whole_file, write_json
+from bequec.core.progress import Progress
 from bequec.core.tables import read_table
 from bequec.plan.extension import is_extension
 from bequec.plan.query_plan import QueryPlan
@@ -65,9 +66,9 @@ class Study:
         """Start a study; an existing one is kept unless ``overwrite``, and never lost once it has answers."""
         study = cls(folder)
         if study.has_answers():
-            raise StudyError(f"{folder} already holds answers to another plan; choose another folder (--study)")
+            raise StudyError(f"{folder} already holds answers to another plan; choose another folder (folder=)")
         if study.path("study.json").exists() and not overwrite:
-            raise StudyError(f"{folder} is already a study; choose another folder (--study), or say --overwrite")
+            raise StudyError(f"{folder} is already a study; choose another folder (folder=), or say overwrite=True")
         if last_sheet_in(study.path("sheets")):
             raise StudyError(f"{study.path('sheets')} holds sheets of an earlier plan; move or remove the folder first")
         with whole_file(study.path("items.csv")) as temporary:
@@ -105,7 +106,7 @@ class Study:
     def n_clusters(self) -> int:
         """How many clusters the study looks for."""
         if not isinstance(self.settings.get("n_clusters"), int):
-            raise StudyError(f"{self.path('study.json')} does not say n_clusters; give it with -k")
+            raise StudyError(f"{self.path('study.json')} does not say n_clusters; give it (n_clusters=)")
         return int(self.settings["n_clusters"])
 
     def remember(self, **settings: object) -> None:
@@ -123,9 +124,7 @@ class Study:
     def plan(self) -> QueryPlan:
         """The study's plan."""
         if not self.path("plan.json").exists():
-            raise StudyError(
-                f"{self.folder} lacks plan.json; restore it from a copy, or plan anew (bequec plan --study)"
-            )
+            raise StudyError(f"{self.folder} lacks plan.json; restore it from a copy, or plan anew in another folder")
         return QueryPlan.load(self.path("plan.json"))
 
     def extend(self, plan: QueryPlan) -> None:
@@ -140,7 +139,7 @@ class Study:
             if self.has_answers() and self._record().unlisted == "no":
                 raise StudyError(
                     f"{self.folder} holds a graph, whose edges outside the plan were dropped: new blocks would be read "
-                    "as if they had none; plan anew with a larger budget (--study) and ask the graph again"
+                    "as if they had none; plan anew in another folder, with a larger budget, and ask the graph again"
                 )
             plan.save(self.path("plan.json"))
             self.__dict__["plan"] = plan
@@ -176,7 +175,7 @@ class Study:
             if is_out.all() and not again:
                 raise StudyError(
                     f"all {len(unanswered):,} questions of {self.folder} without an answer went out on sheets already; "
-                    f"hand them in with `{self.ask_command}`, or deal them anew on other sheets with --again"
+                    f"hand them in with `{self.ask_command}`, or deal them anew on other sheets with again=True"
                 )
             questions = unanswered if again else unanswered[~is_out]
             first = self._last_sheet() + 1
@@ -228,14 +227,14 @@ class Study:
         unlisted: Literal["unanswered", "no"] = "unanswered",
         outside: Literal["error", "drop"] = "error",
         replace: bool = False,
-        callback: Callable[[str, int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> list[Added]:
         """Add files of answers and of sorts to the study's record, all of them or none, with all their columns.
 
         A row that does not belong refuses everything. Rows without a label, sheets without a pile and what is
         already here are left out, so that a file can be handed in again after more was filled in. An answer that
         was "unsure" and an item without a pile may change; any other only with ``replace``.
-        ``callback(what, done, total)`` is called as files are read and added.
+        ``progress(what, done, total)`` is called as files are read and added.
         """
         with only_writer(self.folder):
             earlier = self._record() if self.has_answers() else None
@@ -244,8 +243,7 @@ class Study:
                     f"{self.folder} holds {'a graph' if earlier.unlisted == 'no' else 'answers to questions'}; "
                     "a graph and answers to questions cannot be mixed, start another study for one of them"
                 )
-            show = callback or (lambda *_: None)
-            handed = read_handed_in(sources, self.plan, unlisted=unlisted, outside=outside, callback=show)
+            handed = read_handed_in(sources, self.plan, unlisted=unlisted, outside=outside, progress=progress)
             record, added = add_to_record(earlier, handed, self.plan, unlisted=unlisted, files=sources, replace=replace)
             if any(one.n_added or one.n_changed for one in added):
                 self.store.write(record, self.plan)

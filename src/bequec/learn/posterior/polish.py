@@ -9,8 +9,8 @@ from bequec.learn.problem import Problem
 from bequec.learn.work import Work
 
 UNSETTLED = {
-    "time_limit": "the posterior ran out of time and returned the best that it had; raise time_limit (--time-limit)",
-    "max_iter": "the posterior was still moving after max_iter iterations; raise max_iter, or tol (--max-iter, --tol)",
+    "time_limit": "the posterior ran out of time and returned the best that it had; raise time_limit",
+    "max_iter": "the posterior was still moving after max_iter iterations; raise max_iter, or tol",
 }
 
 

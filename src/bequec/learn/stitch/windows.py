@@ -10,8 +10,6 @@ from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.learn.linalg.top_svd import improved_svd, top_svd
 from bequec.learn.stitch.settings import STITCH
 
-HARDLY = STITCH.hardly_visible
-
 
 def answered_block(answers: Answers, l: int, m: int) -> sp.csr_array:
     """The mean answer of each pair; a block that is partly answered is scaled by its answered share."""
