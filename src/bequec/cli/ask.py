@@ -65,6 +65,12 @@ def ask(
             replace=replace,
             progress=show,
         )
+    _say_what_came(opened, added, json=json)
+
+
+def _say_what_came(opened: "Study", added: "list[Added]", *, json: bool) -> None:
+    """What came of each file, and what the study holds now."""
+    study = opened.folder
     total = opened.answers() if opened.has_answers() else None
     sorts = opened.sorts()
     n_answers, n_answered = (int(total.n_answers), total.n_answered_pairs) if total else (0, 0)
