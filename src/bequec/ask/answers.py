@@ -226,8 +226,10 @@ class Answers:
 
     def averaged(self) -> "Answers":
         """The same answers with every answered pair counted once, by its mean."""
-        if self.correction is None:
-            return self
+        return self if self.correction is None else self._averaged
+
+    @cached_property
+    def _averaged(self) -> "Answers":
         once = self._once_each()
         once.eliminate_zeros()
         return Answers(self.plan, self.mean_yes, self.baseline, once if once.nnz else None, self.diagonal, self.table)
