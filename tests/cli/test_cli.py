@@ -21,7 +21,7 @@ from bequec.baselines import BayesianNMF
 from bequec.cli import main
 from bequec.cli.compare import _told
 from bequec.cli.main import run
-from bequec.cli.say import progress_bar, say_table
+from bequec.cli.say import progress_bar, say_json, say_table
 from bequec.core.files import write_text
 from bequec.look import METHODS
 from bequec.study.folder import Study
@@ -666,3 +666,9 @@ def test_the_demo_shows_dogs_where_they_are(capsys):
     assert re.search("99.[89] % of the images are with their breed", out)  # one of 900 is undecided
     assert Path("dogs/report.html").read_text(encoding="utf-8").count("data:image/jpeg") >= 5 * 8
     assert bequec("demo", "--data", "cats") == 2
+
+
+def test_programs_get_null_where_a_number_is_not_finite(capsys):
+    say_json({"told": [{"gap": math.inf, "n": 3}, (math.nan, 0.5)]})
+    told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert told == {"told": [{"gap": None, "n": 3}, [None, 0.5]]}

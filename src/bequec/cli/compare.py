@@ -66,7 +66,7 @@ def compare(
             progress=show,
         )
     if json:
-        say_json(table.astype(object).where(table.notna(), None).to_dict("records"))
+        say_json(table.to_dict("records"))
     else:
         _say(table)
     if csv is not None:

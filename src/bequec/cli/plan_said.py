@@ -177,6 +177,5 @@ def _row(one: "Expectation") -> list[str]:
 
 
 def _told(one: "Expectation") -> dict[str, Any]:
-    finite = {"accuracy": one.mean, "spread": one.spread, "cost": one.cost}
-    told = {name: None if math.isnan(value) else value for name, value in finite.items()}
+    told = {"accuracy": one.mean, "spread": one.spread, "cost": one.cost}
     return {"name": one.name, "n_pairs": one.n_pairs, **told, "n_runs": len(one.accuracies), "why_not": one.why_not}

@@ -21,8 +21,16 @@ def say(text: str) -> None:
 
 
 def say_json(value: object) -> None:
-    """A result for programs."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """A result for programs; JSON has no infinity and no NaN: such a number is null."""
+    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def warn(text: str) -> None:
