@@ -39,7 +39,7 @@ def wide_range_spaces(
     """
     plan, K = answers.plan, n_clusters
     in_memory = fits_in_memory(answers)
-    most = K + max(STITCH.more_singular_values, *(STITCH.oversampling if in_memory else ()))
+    most = K + max((STITCH.more_singular_values, *(STITCH.oversampling if in_memory else ())))
     windows = wide_windows(answers, usable, most, rng.standard_normal((plan.n_nodes, most)), mapper)
     gaps = np.array([gap(values, K) for values in windows.values])
     space = RangeSpace(stitch_windows(plan, windows, K), windows.values[0], gaps)
