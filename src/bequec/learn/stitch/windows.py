@@ -19,7 +19,7 @@ def answered_block(answers: Answers, l: int, m: int) -> sp.csr_array:
 
 
 def centered_block(answers: Answers, l: int, m: int) -> tuple[sp.csr_array, float]:
-    """The same block as a sparse part and a constant, such that pairs without an answer stand at the block's mean.
+    """The same block as a sparse part and a constant: where many pairs have no answer, they stand at the block's mean.
 
     X = (A − p̄ W) / d + p̄, d the answered share: A − p̄ W is zero where nobody answered. With W = b + C, b the baseline,
     the sparse part is (A − p̄ C) / d. ``answers`` count each pair once.
@@ -27,8 +27,8 @@ def centered_block(answers: Answers, l: int, m: int) -> tuple[sp.csr_array, floa
     plan, density = answers.plan, answers.answered_density_per_block[l, m]
     rows, columns = plan.span(l), plan.span(m)
     block = answers.mean_yes[rows][:, columns]
-    if density >= 1 or answers.correction is None:
-        return block, 0.0
+    if density >= STITCH.centered_below or answers.correction is None:
+        return block / density, 0.0
     n_answered = answers.answered_pairs[l, m] * (2 if l == m else 1)
     mean = float(block.sum() / n_answered)
     constant = mean * (1 - answers.baseline * bool(plan.asked[l, m]) / density)
