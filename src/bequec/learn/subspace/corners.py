@@ -17,7 +17,7 @@ def find_corners(points: FloatArray, n_clusters: int, rng: np.random.Generator) 
     With few answers the farthest rows are those with the largest errors.
     """
     farthest = denoised_corners(points, n_clusters, rng)
-    by_direction = direction_corners(points, n_clusters, rng)
+    by_direction = direction_corners(points, n_clusters, *rng.spawn(1))  # of its own: what follows stays as it was
     return [farthest] if by_direction is None else [farthest, by_direction]
 
 
