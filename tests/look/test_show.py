@@ -40,6 +40,14 @@ def test_an_unfitted_model_is_not_judged(tmp_path):
     assert not (tmp_path / "report.html").exists()
 
 
+def test_a_verdict_says_that_no_item_looks_pure():
+    """Where all items have a part in every cluster, memberships and interactions trade off against each other."""
+    model, answers = fitted()
+    assert "looks pure" not in judge(model, answers).sentence
+    model.memberships_ = 0.9 * model.memberships_ + 0.1 / 3
+    assert "no item looks pure (the largest membership is 93 %)" in judge(model, answers).sentence
+
+
 def test_the_terminal_mask_shows_every_block():
     plan = QueryPlan(np.repeat(np.arange(3), 4), [(0, 0), (0, 1), (2, 2)], group_names=["Abera", "Bo", "C"])
     assert draw_mask(plan).splitlines() == ["Abera ████·", "   Bo ██· ·", "    C · · ██"]

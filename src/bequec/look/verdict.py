@@ -31,6 +31,8 @@ class Thresholds:
     """Expected relative error above which the result is weak."""
     large_error_unseen: float = 0.3
     """The same where no window shows all clusters, as error bars are those of the found solution."""
+    pure: float = 0.95
+    """Membership from which on an item looks pure; without any, memberships and interactions cannot be told apart."""
     empty_cluster: float = 0.05
     """A cluster with less than this share of an average cluster's membership is called empty."""
     few_answered: float = 0.5
@@ -99,6 +101,13 @@ def _doubts(model: BeQuec, answers: Answers, gap: float) -> list[tuple[bool, str
         # Error bars are those of the found solution: where no window shows all clusters, a smaller error is serious.
         unseen = bool((model.gaps_ < THRESHOLDS.visible_gap).all())
         doubts.append((error > (THRESHOLDS.large_error_unseen if unseen else THRESHOLDS.large_error), text))
+    purest = float(model.memberships_.max())
+    if has_errors and purest < THRESHOLDS.pure:
+        text = (
+            f"no item looks pure (the largest membership is {100 * purest:.0f} %), so that nothing says how mixed "
+            "all of them are: compare items with one another, not with 100 %"
+        )
+        doubts.append((False, text))
     if gap < (THRESHOLDS.visible_gap if has_errors else THRESHOLDS.reliable_gap):
         n_weak = int((model.gaps_ < THRESHOLDS.reliable_gap).sum())
         text = (
