@@ -4,6 +4,7 @@ import pytest
 from bequec import Answers, BeQuec, PlanError, plan_queries
 from bequec.advise.preview import AnswerModel, Expectation, expected_accuracies, preview, thinned
 from bequec.evaluate.scores import accuracy
+from bequec.plan.pattern_choice import PATTERNS
 from bequec.simulate import simulate_people
 
 
@@ -34,7 +35,7 @@ def test_a_larger_budget_is_expected_to_buy_more():
     assert [one.name for one in by_budget] == ["0.5 × budget", "1 × budget", "2 × budget"]
     assert by_budget[0].n_pairs < by_budget[1].n_pairs <= 2500 < by_budget[2].n_pairs <= 5000
     assert by_budget[0].mean < by_budget[2].mean
-    assert [one.name for one in by_pattern] == ["diagonal", "random", "reference", "spread", "cheapest"]
+    assert [one.name for one in by_pattern] == list(PATTERNS)
     assert by_pattern[0].accuracies == by_budget[1].accuracies
     assert all(one.n_pairs <= 2500 for one in by_pattern)
     assert len(calls) == 7

@@ -3,8 +3,9 @@ import pandas as pd
 import pytest
 
 from bequec import Answers, QueryPlan, ask_graph
-from bequec.ask.answer_table import AnswerTable, concatenated
+from bequec.ask.answer_table import AnswerTable
 from bequec.ask.tables import parse_table
+from bequec.ask.typed_rows import concatenated
 
 
 def parsed(plan, **columns):

@@ -11,11 +11,11 @@ import pytest
 
 from bequec import Answers, AnswersError, QueryPlan
 from bequec.ask import keys, records
-from bequec.ask.answer_table import concatenated
 from bequec.ask.handed_in import read_handed_in
 from bequec.ask.keys import first_rows
 from bequec.ask.records import merge
 from bequec.ask.tables import parse_table
+from bequec.ask.typed_rows import concatenated
 from bequec.study.folder import Study
 
 FOUR = QueryPlan([0] * 4, [(0, 0)], names=["a", "b", "c", "d"])
@@ -248,7 +248,7 @@ def test_sheets_that_look_alike_are_checked_together(tmp_path, monkeypatch):
     monkeypatch.setattr("bequec.ask.handed_in.parse_table", counted)
     shown = []
     files = sorted(tmp_path.glob("*.csv"))
-    handed = read_handed_in(files, plan, unlisted="unanswered", outside="error", callback=lambda *at: shown.append(at))
+    handed = read_handed_in(files, plan, unlisted="unanswered", outside="error", progress=lambda *at: shown.append(at))
     assert handed.file_of_row.tolist() == list(range(5))
     assert counted.call_count == 1
     assert shown == [("reading answers", done, 5) for done in range(1, 6)]

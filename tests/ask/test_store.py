@@ -45,8 +45,8 @@ def test_what_is_written_is_read_to_the_last_digit(store, names):
     plan = QueryPlan([0] * 6, [(0, 0)], names=names)
     table = some_answers(plan)
     store.write(AnswerRecord(table, "no"), plan)
-    again, unlisted = store.read(plan)
-    assert unlisted == "no"
+    again, unlisted, sorts = store.read(plan)
+    assert (unlisted, sorts) == ("no", None)
     pd.testing.assert_frame_equal(again.rows, table.rows, check_categorical=False)
 
 

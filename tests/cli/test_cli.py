@@ -21,7 +21,7 @@ from bequec.baselines import BayesianNMF
 from bequec.cli import main
 from bequec.cli.compare import _told
 from bequec.cli.main import run
-from bequec.cli.say import progress_bar, say_table
+from bequec.cli.say import progress_bar, say_json, say_table
 from bequec.core.files import write_text
 from bequec.look import METHODS
 from bequec.study.folder import Study
@@ -266,7 +266,7 @@ def test_questions_that_are_out_are_dealt_again_only_on_request(capsys):
     assert "collect some with `bequec ask s --answers s/sheets`" in capsys.readouterr().err
     bequec("status", "s")
     assert "next: bequec ask s --answers s/sheets" in capsys.readouterr().out
-    fill_sheets("s/sheets", lambda left, right: "same", only=1)
+    fill_sheets("s/sheets", lambda left, right: "same" if (int(left) + int(right)) % 2 == 0 else "different", only=1)
     filled = Path("s/sheets/sheet-0001.csv").read_bytes()
     assert bequec("ask", "s", "--answers", "s/sheets") == 0
     capsys.readouterr()
@@ -477,7 +477,8 @@ def test_interrupting_leaves_whole_files_and_130():
     """Stopped in the middle of learning, the study is as it was."""
     bequec("plan", 4000, "-k", 5, "--groups", 4, "--study", "s")
     program = (
-        "import sys, bequec.learn.bequec as b\n"
+        "import signal, sys, bequec.learn.bequec as b\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs of a shell ignore it
         "def slow(*a): print('fitting', flush=True); import time; time.sleep(60)\n"
         "b.START['posterior'] = slow\n"
         "from bequec.cli.main import run; sys.exit(run(['learn', 's']))\n"
@@ -486,15 +487,18 @@ def test_interrupting_leaves_whole_files_and_130():
     pd.DataFrame(pairs, columns=["left", "right", "label"]).to_csv("a.csv", index=False)
     bequec("ask", "s", "--answers", "a.csv", "--outside", "drop")
     before = {p.name: p.read_bytes() for p in Path("s").iterdir() if p.is_file()}
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    while "fitting" not in process.stdout.readline():
-        assert process.poll() is None
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=30)
+    ) as process:
+        assert process.stdout is not None
+        while "fitting" not in process.stdout.readline():
+            assert process.poll() is None
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, error = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "interrupted" in error
     assert {p.name: p.read_bytes() for p in Path("s").iterdir() if p.is_file()} == before
@@ -659,6 +663,12 @@ def test_compare_takes_a_truth_with_gaps_and_images_for_themselves(photos, capsy
 def test_the_demo_shows_dogs_where_they_are(capsys):
     assert bequec("demo", "--data", "dogs", "--study", "dogs") == 0
     out = capsys.readouterr().out
-    assert "99.9 % of the images are with their breed" in out
+    assert re.search("99.[89] % of the images are with their breed", out)  # one of 900 is undecided
     assert Path("dogs/report.html").read_text(encoding="utf-8").count("data:image/jpeg") >= 5 * 8
     assert bequec("demo", "--data", "cats") == 2
+
+
+def test_programs_get_null_where_a_number_is_not_finite(capsys):
+    say_json({"told": [{"gap": math.inf, "n": 3}, (math.nan, 0.5)]})
+    told = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert told == {"told": [{"gap": None, "n": 3}, [None, 0.5]]}

@@ -1,15 +1,19 @@
 """Advice in messages of the library, as people on the command line need it."""
 
 import warnings
+from typing import get_args
 
 import pandas as pd
 import pytest
 import typer
 
 from bequec import PlanError
-from bequec.cli import main
+from bequec.cli import choices, main
 from bequec.cli.hints import OPTIONS, rewritten
 from bequec.cli.main import run
+from bequec.learn.bequec import REFINEMENTS
+from bequec.look.plots.style import FORMATS
+from bequec.plan.pattern_choice import PATTERNS
 
 ALL = frozenset(OPTIONS.values())
 
@@ -28,6 +32,11 @@ ALL = frozenset(OPTIONS.values())
         ("n_clusters=500 is more than the 60 nodes", "-k 500 is more than the 60 nodes"),
         ("mixing=-1 must be at least 0", "--mixing -1 must be at least 0"),
         ("to correct it say replace=True", "to correct it say --replace"),
+        (
+            "choose another folder (folder=), or say overwrite=True",
+            "choose another folder (--study), or say --overwrite",
+        ),
+        ("deal them anew on other sheets with again=True", "deal them anew on other sheets with --again"),
         ('read it as a list of edges with unlisted="no"', "read it as a list of edges with --graph"),
         ("one entry per cluster, e.g. nu=[0.5, 0.5, 0.5]", "one entry per cluster, e.g. --nu 0.5,0.5,0.5"),
         ("a budget in hours needs seconds_per_pair: how long", "a budget in hours needs --seconds-per-pair: how long"),
@@ -58,6 +67,12 @@ def test_what_only_planning_takes_is_told_with_its_command():
 def test_every_option_in_the_table_is_one_of_a_command():
     commands = typer.main.get_command(main.app).commands.values()  # type: ignore[attr-defined]
     assert {option for command in commands for one in command.params for option in one.opts} >= ALL
+
+
+def test_options_choose_from_what_the_library_knows():
+    assert get_args(choices.Pattern) == PATTERNS
+    assert set(get_args(choices.Refine)) == {str(name).lower() for name in REFINEMENTS}
+    assert get_args(choices.Picture) == FORMATS
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from bequec import BeQuec, QueryPlan, is_identifiable, match_clusters, plan_queries
 from bequec.look import subspace_distance
+from bequec.plan.pattern_choice import PATTERNS
 from bequec.simulate import draw_interactions, expected_answers
 
 
@@ -28,7 +29,7 @@ def assert_recovers(plan, n_clusters, rng):
     return model, memberships, interactions
 
 
-@pytest.mark.parametrize("pattern", ["diagonal", "random", "reference", "spread"])
+@pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("n_clusters", [2, 5, 8])
 def test_every_pattern_recovers_exactly(pattern, n_clusters, rng):
     plan = plan_queries(607, n_clusters, n_groups=7, pattern=pattern, random_state=1)

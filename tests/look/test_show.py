@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from bequec import Answers, BeQuec, BequecError, ModelError, QueryPlan, ask_graph, plan_queries
 from bequec.look import draw_mask, judge, write_report
@@ -30,6 +30,22 @@ def fitted(n_nodes=200, n_clusters=3, n_groups=4, names=None, **options):
     plan = plan_queries(n_nodes, n_clusters, n_groups=n_groups, names=names, random_state=0)
     answers = simulate_clusters(plan, n_clusters, random_state=0, **options).answers
     return BeQuec(n_clusters, random_state=0).fit(answers), answers
+
+
+def test_an_unfitted_model_is_not_judged(tmp_path):
+    _, answers = fitted(n_nodes=60)
+    for look in (judge, lambda model, answers: write_report(tmp_path / "report.html", model, answers)):
+        with pytest.raises(NotFittedError, match="not fitted; call fit before judging it"):
+            look(BeQuec(3), answers)
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_verdict_says_that_no_item_looks_pure():
+    """Where all items have a part in every cluster, memberships and interactions trade off against each other."""
+    model, answers = fitted()
+    assert "looks pure" not in judge(model, answers).sentence
+    model.memberships_ = 0.9 * model.memberships_ + 0.1 / 3
+    assert "no item looks pure (the largest membership is 93 %)" in judge(model, answers).sentence
 
 
 def test_the_terminal_mask_shows_every_block():

@@ -7,6 +7,7 @@ from bequec.advise.preview import AnswerModel, expected_accuracies
 from bequec.plan import Budget, plan_cost
 from bequec.plan.groups import pairs_in_blocks
 from bequec.plan.mask.helpful_blocks import expected_error, helpful_blocks
+from bequec.plan.pattern_choice import PATTERNS
 
 
 def test_the_cost_sheet_reproduces_the_papers_dollars():
@@ -91,7 +92,7 @@ def test_a_budget_that_is_no_number_is_refused():
         plan_queries(100, 3, budget="5d")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("pattern", ["diagonal", "random", "reference", "spread", "cheapest"])
+@pytest.mark.parametrize("pattern", PATTERNS)
 def test_a_larger_budget_buys_more_pairs_and_nearly_all_of_it_is_spent(pattern):
     spent = []
     for budget in (20_000, 40_000, 80_000):

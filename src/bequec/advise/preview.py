@@ -17,7 +17,7 @@ from bequec.learn.bequec import BeQuec
 from bequec.plan.among import plan_among
 from bequec.plan.money.budget import Budget, as_budget
 from bequec.plan.money.prices import plan_cost
-from bequec.plan.pattern_choice import smallest_full_group
+from bequec.plan.pattern_choice import PATTERNS, smallest_full_group
 from bequec.plan.planning import plan_queries
 from bequec.plan.query_plan import QueryPlan
 from bequec.simulate.mixed_membership import draw_answers
@@ -25,7 +25,6 @@ from bequec.simulate.mixed_membership import draw_answers
 MOST_NODES_SIMULATED = 2000  # a fit of so many takes seconds
 FEWEST_RUNS, MOST_RUNS = 3, 8
 LARGEST_STANDARD_ERROR = 0.01  # of the mean accuracy: more runs than the fewest only where it is larger
-COMPARED = ("diagonal", "random", "reference", "spread", "cheapest")
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ def preview(
     ]
     by_budget[1] = _Alternative("1 × budget", dict(plan_arguments))
     # Prices and forbidden blocks leave no choice of pattern.
-    others = () if prices is not None else tuple(name for name in COMPARED if name != pattern)
+    others = () if prices is not None else tuple(name for name in PATTERNS if name != pattern)
     by_pattern = [_Alternative(name, _with(plan_arguments, name, budget)) for name in others]
     plans = [alternative.plan() for alternative in (*by_budget, *by_pattern)]
     rows = []

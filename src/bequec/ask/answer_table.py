@@ -1,13 +1,13 @@
 """Every answer as it came: who said what of which pair, read once into typed columns."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from bequec.ask.columns import label_text, text_column
+from bequec.ask.columns import label_text
+from bequec.ask.typed_rows import TypedRows
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.plan.query_plan import QueryPlan
 
@@ -15,7 +15,7 @@ CORE = ("left", "right", "label", "n_answers")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AnswerTable:
+class AnswerTable(TypedRows):
     """Every answer as it came, one per row.
 
     Attributes
@@ -25,7 +25,8 @@ class AnswerTable:
         how many answers a row stands for, NaN where it does not say so: then it is one. Where somebody gave them:
         ``worker`` and ``sheet`` (texts), ``question`` (whole numbers), ``seconds`` (numbers), ``answered_at``
         (instants), and every other column as texts. Texts are stored by their distinct values (``category``);
-        what was not said is missing.
+        what was not said is missing. Where sorts were counted, ``sorted`` (booleans) says which rows are pairs of a
+        sort: ``sheet`` and ``worker`` are then the screen that both items were on.
 
     Examples
     --------
@@ -37,8 +38,6 @@ class AnswerTable:
     >>> table.left.tolist(), table.label.tolist()
     ([0], [1.0])
     """
-
-    rows: pd.DataFrame
 
     @classmethod
     def of(
@@ -53,12 +52,6 @@ class AnswerTable:
         n_answers = np.full(len(left), np.nan) if n_answers is None else n_answers
         core = dict(zip(CORE, (left, right, label, n_answers), strict=True))
         return cls(pd.DataFrame({**core, **(further or {})}, copy=False))
-
-    def __repr__(self) -> str:
-        return f"AnswerTable({len(self)} rows: {', '.join(self.rows.columns)})"
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     @property
     def left(self) -> IntArray:
@@ -86,58 +79,25 @@ class AnswerTable:
         """Which rows say how many answers they stand for."""
         return np.asarray(self.rows["n_answers"].notna())
 
-    def texts(self, column: str) -> pd.Categorical:
-        """A column as texts; all missing where there is no such column."""
-        if column not in self.rows:
-            return pd.Categorical.from_codes(np.full(len(self), -1), pd.Index([], dtype="str"))
-        values = self.rows[column]
-        is_text = isinstance(values.dtype, pd.CategoricalDtype)
-        return values.array if is_text else text_column(values)
-
-    def largest_sheet(self) -> int:
-        """The largest number of a sheet, 0 if no sheet has one."""
-        return max((int(name) for name in self.texts("sheet").categories if name.isdecimal()), default=0)
-
-    def take(self, rows: IntArray | BoolArray) -> "AnswerTable":
-        """Some of the rows."""
-        return AnswerTable(self.rows.iloc[rows].reset_index(drop=True))
-
-    def with_answers(self, label: FloatArray, n_answers: FloatArray) -> "AnswerTable":
-        """The same rows with other answers; of ``n_answers``, NaN says nothing."""
-        return AnswerTable(self.rows.assign(label=label, n_answers=n_answers))
+    @property
+    def is_from_sort(self) -> BoolArray:
+        """Which rows are pairs of a sort, and not answers to the pair itself."""
+        marked = self.rows.get("sorted")
+        is_marked = marked is not None and marked.dtype == bool  # a file's own column of this name is text
+        return np.asarray(marked) if is_marked else np.zeros(len(self), dtype=bool)
 
     def describe(self, row: int, plan: QueryPlan) -> str:
         """Which answer a row is, for an error message."""
-        marks = [
-            f"{column} {self.texts(column)[row]}"
-            for column in ("sheet", "worker", "question")
-            if column in self.rows and pd.notna(self.rows[column].iloc[row])
-        ]
         pair = plan.name(self.left[row]), plan.name(self.right[row])
-        return ", ".join([*marks, f"pair ({pair[0]}, {pair[1]})"])
+        return ", ".join([*self.marks(row, ("sheet", "worker", "question")), f"pair ({pair[0]}, {pair[1]})"])
 
     def to_frame(self, plan: QueryPlan) -> pd.DataFrame:
         """The rows as they are written in files: names for nodes, "same", "different" and "unsure" for labels."""
-        names = pd.Index([str(plan.name(node)) for node in range(plan.n_nodes)], dtype="str")
         codes, values = pd.factorize(self.label, use_na_sentinel=False)
         labels = pd.Index([label_text(value) for value in values], dtype="str")
-        written = {name: pd.Categorical.from_codes(self.rows[name], names) for name in ("left", "right")}
+        written = {column: self.named(column, plan) for column in ("left", "right")}
         silent = [] if self.says_n_answers.any() else ["n_answers"]
         return self.rows.drop(columns=silent).assign(**written, label=pd.Categorical.from_codes(codes, labels))
 
 
-def concatenated(tables: Sequence[AnswerTable]) -> AnswerTable:
-    """The rows of all tables; a column that has different types in two of them becomes text."""
-    if len(tables) == 1:
-        return tables[0]
-    columns = dict.fromkeys(column for table in tables for column in table.rows.columns)
-    return AnswerTable(pd.DataFrame({column: _joined(tables, column) for column in columns}, copy=False))
-
-
-def _joined(tables: Sequence[AnswerTable], column: str) -> Any:
-    types = {str(table.rows[column].dtype) for table in tables if column in table.rows}
-    if len(types) > 1 or types == {"category"}:
-        return pd.api.types.union_categoricals([table.texts(column) for table in tables])
-    model = next(table.rows[column].iloc[:0] for table in tables if column in table.rows)
-    parts = [table.rows.get(column, model.reindex(table.rows.index)) for table in tables]
-    return pd.concat(parts, ignore_index=True)
+EMPTY = AnswerTable.of(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))  # nobody said anything

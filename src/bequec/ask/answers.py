@@ -11,12 +11,13 @@ import scipy.sparse as sp
 
 from bequec.ask.checks import check_counts, refuse_above, refuse_more_yes_than_answers
 from bequec.ask.pair_counts import (
-    baseline_at,
     minus_asked,
     once_each,
     single_pairs_once,
     stored_in_blocks,
     stored_values,
+    sum_by_block,
+    totals_at,
     unanswered_where_unaskable,
 )
 from bequec.core.arrays import FloatArray, IntArray
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 class Answers:
     """How many answers each asked pair got, and how many of them said yes.
 
-    Built by ``ask_graph``, ``Answers.from_counts`` and ``Answers.from_table``. Inside, rows and columns
-    are in group order (``plan.order``), so that a block is a slice.
+    Built by ``ask_graph``, ``Answers.from_counts``, ``from_table``, ``from_sorts`` and ``from_tables``. Inside, rows
+    and columns are in group order (``plan.order``), so that a block is a slice.
 
     Attributes
     ----------
@@ -54,9 +55,8 @@ class Answers:
     diagonal : bool
         Whether the diagonal of the asked diagonal blocks was observed, too. If not, it is *unknown*.
     table : AnswerTable or None
-        Every answer as it came: who said what, and when. None for graphs and counts.
-    reading : Reading or None
-        How the table was counted: what a pair that it does not list means, and what "unsure" means.
+        Every answer as it came: who said what, and when; ``reading`` says how it was counted. None for graphs and
+        counts.
 
     The plan's unaskable pairs are unanswered, whatever the baseline.
     """
@@ -143,6 +143,32 @@ class Answers:
 
         return answers_from_table(table, plan, unlisted=unlisted, unsure=unsure, outside=outside)
 
+    @classmethod
+    def from_sorts(
+        cls,
+        table: "pd.DataFrame | str | os.PathLike[str]",
+        plan: QueryPlan,
+        *,
+        outside: Literal["error", "drop"] = "error",
+    ) -> "Answers":
+        """Answers from piles of items: ``sorts`` of ``bequec.ask.tables.answers_from_tables``."""
+        return cls.from_tables(plan, sorts=table, outside=outside)
+
+    @classmethod
+    def from_tables(
+        cls,
+        plan: QueryPlan,
+        *,
+        answers: "pd.DataFrame | str | os.PathLike[str] | None" = None,
+        sorts: "pd.DataFrame | str | os.PathLike[str] | None" = None,
+        unsure: Literal["unanswered", "half"] = "unanswered",
+        outside: Literal["error", "drop"] = "error",
+    ) -> "Answers":
+        """Answers to pairs and sorts together: see ``bequec.ask.tables.answers_from_tables``."""
+        from bequec.ask.tables import answers_from_tables
+
+        return answers_from_tables(plan, answers=answers, sorts=sorts, unsure=unsure, outside=outside)
+
     def to_table(self) -> "pd.DataFrame":
         """One row per answered pair: left, right, label (the share of yes) and n_answers."""
         from bequec.ask.tables import answers_to_table
@@ -183,7 +209,7 @@ class Answers:
         plan = self.plan
         n_pairs = self.baseline * plan.asked * pairs_in_blocks(plan.sizes)
         if self.correction is not None:
-            off_diagonal = self.sum_by_block(self._once_each)
+            off_diagonal = sum_by_block(once_each(self.correction, plan, self.baseline), plan.sizes)
             off_diagonal[np.diag_indices_from(off_diagonal)] /= 2
             n_pairs += off_diagonal
         return np.rint(n_pairs).astype(np.int64)
@@ -199,8 +225,7 @@ class Answers:
         return self._share_of(pairs_in_blocks(self.plan.sizes))
 
     def _share_of(self, n_pairs: FloatArray | IntArray) -> FloatArray:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(n_pairs > 0, self.answered_pairs / n_pairs, float(self.diagonal))
+        share = np.where(n_pairs > 0, self.answered_pairs / np.maximum(n_pairs, 1), float(self.diagonal))
         return np.where(self.plan.covered, share, 0.0)
 
     @cached_property
@@ -212,9 +237,11 @@ class Answers:
 
     def averaged(self) -> "Answers":
         """The same answers with every answered pair counted once, by its mean."""
-        if self.correction is None:
-            return self
-        once = self._once_each
+        return self if self.correction is None else self._averaged
+
+    @cached_property
+    def _averaged(self) -> "Answers":
+        once = once_each(self.correction, self.plan, self.baseline)
         once.eliminate_zeros()
         return dataclasses.replace(self, yes=self.mean_yes, correction=once if once.nnz else None)
 
@@ -231,18 +258,7 @@ class Answers:
     @cached_property
     def total_at_yes(self) -> FloatArray:
         """How many answers the pairs with a yes got, in the order of ``yes.data``."""
-        if self.correction is None:
-            return np.full(self.yes.nnz, float(self.baseline))
-        has_yes, baseline = self.yes.copy(), self.yes.copy()
-        has_yes.data = np.ones_like(has_yes.data)
-        baseline.data = baseline_at(self.yes, self.plan, self.baseline) * has_yes.data
-        total = (baseline + self.correction.multiply(has_yes)).tocsr()
-        total.sort_indices()
-        return np.asarray(total.data)
-
-    @property
-    def _once_each(self) -> sp.csr_array:
-        return once_each(self.correction, self.plan, self.baseline)
+        return totals_at(self.yes, self.correction, self.plan, self.baseline)
 
     def totals_of(self, left: IntArray, right: IntArray) -> FloatArray:
         """How many answers asked pairs of nodes got, the nodes in the caller's order."""
@@ -251,16 +267,6 @@ class Answers:
         if self.correction is not None:
             total += stored_values(self.correction, plan.position_of[left], plan.position_of[right])
         return total
-
-    def sum_by_block(self, matrix: sp.csr_array) -> FloatArray:
-        """(L, L): the sum of a sparse (N, N) matrix in group order over each block."""
-        n = self.plan.n_nodes
-        in_group = sp.csr_array(
-            (np.ones(n), np.repeat(np.arange(self.plan.n_groups), self.plan.sizes), np.arange(n + 1)),
-            shape=(n, self.plan.n_groups),
-        )
-        sums: FloatArray = (in_group.T @ matrix @ in_group).toarray()
-        return sums
 
     @property
     def has_similarities(self) -> bool:

@@ -4,6 +4,7 @@ The index of a table holds its rows' numbers in their file, counted from 0. Colu
 values, which are few, and not row by row.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -38,25 +39,35 @@ def check_pair_columns(table: pd.DataFrame) -> None:
     """Refuse a table whose columns name no pairs."""
     columns = {str(column).strip().lower() for column in table.columns}
     if not any(columns.issuperset(names) for names in (*PAIR_COLUMNS, ("task",))):
+        sorts = "; sorts are read by Answers.from_sorts" if columns.issuperset(("item", "pile")) else ""
         raise AnswersError(
             f"the table has the columns {shortened(list(table.columns))}; it needs left, right and label (or source, "
-            "target and label; or task, worker and label) in its first line"
+            f"target and label; or task, worker and label) in its first line{sorts}"
         )
 
 
 def node_indices(names: "pd.Series[Any]", plan: QueryPlan) -> IntArray:
     """The node of each name; numbers and their texts are taken for the same name."""
-    codes, unique = distinct(names)
-    nodes = np.append(nodes_named(unique, plan.names, plan.n_nodes), -1)[codes]
+    nodes = known_nodes(names, plan)
     if (nodes < 0).any():
-        _refuse_missing(names, str(names.name), "name both items of every pair")
-        unknown = names[nodes < 0]
-        known = range(plan.n_nodes) if plan.names is None else plan.names
-        raise AnswersError(
-            f"row {row_number(unknown, 0)}: unknown node {unknown.iloc[0]!r} "
-            f"({unknown.nunique()} unknown in all); the plan's {len(known)} nodes are {shortened(known, 4)}"
-        )
-    return np.asarray(nodes, dtype=np.int64)
+        refuse_missing(names, str(names.name), "name both items of every pair")
+        refuse_unknown(names[nodes < 0], plan)
+    return nodes
+
+
+def known_nodes(names: "pd.Series[Any]", plan: QueryPlan) -> IntArray:
+    """The node of each name; −1 where the plan knows none."""
+    codes, unique = distinct(names)
+    return np.append(nodes_named(unique, plan.names, plan.n_nodes), -1)[codes].astype(np.int64)
+
+
+def refuse_unknown(unknown: "pd.Series[Any]", plan: QueryPlan, remedy: str = "") -> None:
+    """The plan knows none of these names."""
+    known = range(plan.n_nodes) if plan.names is None else plan.names
+    raise AnswersError(
+        f"row {row_number(unknown, 0)}: unknown node {unknown.iloc[0]!r} "
+        f"({unknown.nunique()} unknown in all); the plan's {len(known)} nodes are {shortened(known, 4)}{remedy}"
+    )
 
 
 def read_pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray]:
@@ -65,7 +76,7 @@ def read_pairs(table: pd.DataFrame, plan: QueryPlan) -> tuple[IntArray, IntArray
         if one in table and other in table:
             return node_indices(table[one], plan), node_indices(table[other], plan)
     check_pair_columns(table)
-    _refuse_missing(table["task"], "task", "name the pair of every answer")
+    refuse_missing(table["task"], "task", "name the pair of every answer")
     tasks = table["task"].astype(str).str.strip()
     named = tasks.str.contains("|", regex=False).to_numpy(dtype=bool)
     left, right = np.empty(len(tasks), dtype=np.int64), np.empty(len(tasks), dtype=np.int64)
@@ -112,7 +123,7 @@ def read_labels(table: pd.DataFrame, unlisted: str) -> FloatArray:
             )
         return np.ones(len(table))
     labels = table[column]
-    _refuse_missing(labels, column, "answer it, write 'unsure', or remove the row")
+    refuse_missing(labels, column, "answer it, write 'unsure', or remove the row")
     values = label_values(labels)
     wrong = np.flatnonzero(~(np.isnan(values) | ((values >= 0) & (values <= 1))))
     if len(wrong):
@@ -192,11 +203,22 @@ def read_further(name: str, values: "pd.Series[Any]") -> Any:
     return texts
 
 
+def read_others(table: pd.DataFrame, used: Collection[str]) -> dict[str, Any]:
+    """All columns but those that were read already: who answered, when, and whatever else somebody wrote down."""
+    names = [name for name in table.columns if name not in used and not name.startswith("unnamed:")]
+    return {name: read_further(name, table[name]) for name in names}
+
+
 def text_column(values: "pd.Series[Any]") -> pd.Categorical:
     """Texts as codes of their distinct values; what is blank is missing."""
     codes, unique = distinct(values)
     new_codes, categories = pd.factorize(np.array([_text(value) for value in unique], dtype=object))
     return pd.Categorical.from_codes(np.append(new_codes, -1)[codes], pd.Index(categories, dtype="str"))
+
+
+def sheet_name(text: str) -> str:
+    """What a sheet is known by: sheet 01 is sheet 1."""
+    return str(int(text)) if text.isdecimal() else text
 
 
 def _text(value: Any) -> str | None:
@@ -223,7 +245,8 @@ def is_blank(values: "pd.Series[Any]") -> BoolArray:
     return np.asarray(np.append(np.array(blank, dtype=bool), True)[codes])
 
 
-def _refuse_missing(column: "pd.Series[Any]", name: str, remedy: str) -> None:
+def refuse_missing(column: "pd.Series[Any]", name: str, remedy: str) -> None:
+    """Every row must say something in this column."""
     missing = is_blank(column)
     if missing.any():
         row = row_number(column, np.flatnonzero(missing)[0])

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from bequec.ask.answer_table import AnswerTable
+from bequec.ask.columns import sheet_name
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 
 LABEL_STEPS = 1e12  # labels that agree to twelve decimals are the same: earlier versions wrote no more
@@ -59,8 +60,7 @@ def first_rows(table: AnswerTable, n_recorded: int, file_of_row: IntArray, *, re
 def _sheet_codes(table: AnswerTable) -> IntArray:
     """The sheet of each row as a whole number, −1 where none is given; 01 is sheet 1."""
     sheets = table.texts("sheet")
-    numbers = [str(int(name)) if name.isdecimal() else name for name in sheets.categories]
-    codes, _ = pd.factorize(np.array(numbers, dtype=object))
+    codes, _ = pd.factorize(np.array([sheet_name(text) for text in sheets.categories], dtype=object))
     return np.asarray(np.append(codes, -1)[sheets.codes])
 
 

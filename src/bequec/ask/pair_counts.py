@@ -42,6 +42,26 @@ def once_each(correction: sp.csr_array, plan: QueryPlan, baseline: int) -> sp.cs
     return once
 
 
+def totals_at(yes: sp.csr_array, correction: sp.csr_array | None, plan: QueryPlan, baseline: int) -> FloatArray:
+    """How many answers the pairs with a yes got, in the order of ``yes.data``."""
+    if correction is None:
+        return np.full(yes.nnz, float(baseline))
+    has_yes, before = yes.copy(), yes.copy()
+    has_yes.data = np.ones_like(has_yes.data)
+    before.data = baseline_at(yes, plan, baseline) * has_yes.data
+    total = (before + correction.multiply(has_yes)).tocsr()
+    total.sort_indices()
+    return np.asarray(total.data)
+
+
+def sum_by_block(matrix: sp.csr_array, sizes: IntArray) -> FloatArray:
+    """(L, L): the sum of a sparse (N, N) matrix over each block of groups of these sizes."""
+    n = matrix.shape[0]
+    in_group = sp.csr_array((np.ones(n), np.repeat(np.arange(len(sizes)), sizes), np.arange(n + 1)))
+    sums: FloatArray = (in_group.T @ matrix @ in_group).toarray()
+    return sums
+
+
 def minus_asked(total: sp.csr_array, plan: QueryPlan) -> sp.csr_array | None:
     """Total − 1 on the pairs of asked blocks and total on single pairs, sparse; None when that is zero everywhere."""
     rows, columns, values = [], [], []

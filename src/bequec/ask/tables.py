@@ -8,15 +8,19 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from bequec.ask.answer_table import CORE, AnswerTable
+from bequec.ask.answer_table import CORE, EMPTY, AnswerTable
 from bequec.ask.answers import Answers
-from bequec.ask.columns import read_further, read_labels, read_n_answers, read_pairs, row_number, with_plain_columns
+from bequec.ask.columns import read_labels, read_n_answers, read_others, read_pairs, row_number, with_plain_columns
 from bequec.ask.counting import count_answers
 from bequec.ask.pair_counts import stored_values
+from bequec.ask.sort_files import parse_sorts
+from bequec.ask.sorts import with_sorts
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.core.errors import AnswersError
 from bequec.core.tables import read_table
 from bequec.plan.query_plan import QueryPlan
+
+NOT_FURTHER = {*CORE, "source", "target", "weight"}
 
 
 def answers_from_table(
@@ -54,12 +58,66 @@ def answers_from_table(
     _check_choice("unlisted", unlisted, ("unanswered", "no"))
     _check_choice("unsure", unsure, ("unanswered", "half"))
     _check_choice("outside", outside, ("error", "drop"))
+    parsed, _ = parse_table(_opened(table), plan, unlisted=unlisted, outside=outside)
+    return count_answers(parsed, plan, unlisted=unlisted, unsure=unsure)
+
+
+def answers_from_tables(
+    plan: QueryPlan,
+    *,
+    answers: "pd.DataFrame | str | os.PathLike[str] | None" = None,
+    sorts: "pd.DataFrame | str | os.PathLike[str] | None" = None,
+    unsure: Literal["unanswered", "half"] = "unanswered",
+    outside: Literal["error", "drop"] = "error",
+) -> Answers:
+    """Count answers to pairs and sorts together; one of the two may be missing.
+
+    On one sheet of one worker, items on the same pile are the same and items on different piles are different. Pairs
+    that the plan does not ask do not count. One person has one answer per pair: of several sheets the last counts
+    (the latest by ``answered_at``, or the one furthest down), and what a worker answered to the pair itself counts
+    instead of their piles. Two people's answers add up.
+
+    Parameters
+    ----------
+    plan : QueryPlan
+    answers : DataFrame or path of a file, optional
+        As for ``answers_from_table``.
+    sorts : DataFrame or path of a file, optional
+        Columns ``sheet, item, pile``, one row per item and sheet, with the items' names. The name of a pile means
+        something only on its own sheet; an empty one means "not sure": the item's pairs on this sheet are unanswered.
+        ``worker`` tells apart people who sorted the same sheet; without it the sheet is the person. ``seconds``,
+        ``answered_at`` and other columns may be there.
+    unsure : {"unanswered", "half"}
+        Whether the answer "unsure" to a pair is no answer, or half a yes.
+    outside : {"error", "drop"}
+        What to do with pairs in ``answers`` that the plan does not ask, and with items in ``sorts`` that it does not
+        know; dropping is said in a warning.
+
+    Examples
+    --------
+    >>> piles = pd.DataFrame({"sheet": 1, "item": ["ann", "bob", "eve"], "pile": ["a", "a", "b"]})
+    >>> answers_from_tables(QueryPlan([0, 0, 0], [(0, 0)], names=["ann", "bob", "eve"]), sorts=piles)
+    Answers(3 of 3 asked pairs answered, 3 answers, 33.3 % yes)
+    """
+    _check_choice("unsure", unsure, ("unanswered", "half"))
+    _check_choice("outside", outside, ("error", "drop"))
+    if answers is None and sorts is None:
+        raise AnswersError("there is nothing to count: give answers=, sorts= or both")
+    parsed, placed = EMPTY, None
+    if answers is not None:
+        parsed, _ = parse_table(_opened(answers), plan, unlisted="unanswered", outside=outside)
+    if sorts is not None:
+        placed, _ = parse_sorts(_opened(sorts), plan, outside=outside)
+    return count_answers(with_sorts(parsed, placed, plan), plan, unsure=unsure)
+
+
+def _opened(table: "pd.DataFrame | str | os.PathLike[str]") -> pd.DataFrame:
+    """The table itself, or that of a file, its rows numbered from 0."""
     if isinstance(table, str | os.PathLike):
         table = read_table(table)
     if not isinstance(table, pd.DataFrame):
         raise AnswersError(f"expected a pandas DataFrame or the path of a table, got {type(table).__name__}")
-    parsed, _ = parse_table(table.reset_index(drop=True), plan, unlisted=unlisted, outside=outside)
-    return count_answers(parsed, plan, unlisted=unlisted, unsure=unsure)
+    return table.reset_index(drop=True)
 
 
 def parse_table(table: pd.DataFrame, plan: QueryPlan, *, unlisted: str, outside: str) -> tuple[AnswerTable, IntArray]:
@@ -76,7 +134,9 @@ def parse_table(table: pd.DataFrame, plan: QueryPlan, *, unlisted: str, outside:
         warnings.warn(f"dropped {(left == right).sum()} edges of a node with itself", stacklevel=3)
         rows = np.flatnonzero(left != right)
         table, left, right = table.iloc[rows], left[rows], right[rows]
-    parsed = AnswerTable.of(left, right, read_labels(table, unlisted), read_n_answers(table), _further(table))
+    parsed = AnswerTable.of(
+        left, right, read_labels(table, unlisted), read_n_answers(table), read_others(table, NOT_FURTHER)
+    )
     _refuse_self_pairs(parsed, plan, table)
     kept = np.flatnonzero(_inside(parsed, plan, table, outside))
     if not {"label", "weight"} & set(table.columns):  # edges: listed twice, or from both ends, it is still one edge
@@ -84,13 +144,6 @@ def parse_table(table: pd.DataFrame, plan: QueryPlan, *, unlisted: str, outside:
         _, first = np.unique(low * plan.n_nodes + high, return_index=True)
         kept = kept[np.sort(first)]
     return (parsed if len(kept) == len(parsed) else parsed.take(kept)), rows[kept]
-
-
-def _further(table: pd.DataFrame) -> dict[str, Any]:
-    """The columns that say who answered, when, and whatever else somebody wrote down."""
-    used = {*CORE, "source", "target", "weight"}
-    names = [name for name in table.columns if name not in used and not name.startswith("unnamed:")]
-    return {name: read_further(name, table[name]) for name in names}
 
 
 def answers_to_table(answers: Answers) -> pd.DataFrame:
@@ -158,13 +211,13 @@ def _inside(parsed: AnswerTable, plan: QueryPlan, table: pd.DataFrame, outside: 
         raise AnswersError(
             f"row {row_number(table, at)}: the pair ({plan.name(left[at])}, {plan.name(right[at])}) is listed in the "
             f"plan as one that cannot be asked ({n_outside} rows are not asked); "
-            'drop them with outside="drop" (--outside drop), or plan without listing the pair (unaskable=)'
+            'drop them with outside="drop", or plan without listing the pair (unaskable=)'
         )
     l, m = (plan.group_name(plan.group_of[node]) for node in (left[at], right[at]))
     raise AnswersError(
         f"row {row_number(table, at)}: the plan does not ask the pair ({plan.name(left[at])}, {plan.name(right[at])}): "
         f"it is in block ({l}, {m}) ({n_outside} such rows); "
-        'drop them with outside="drop" (--outside drop), or plan for their blocks'
+        'drop them with outside="drop", or plan for their blocks'
     )
 
 

@@ -10,7 +10,8 @@ from bequec.cli.say import progress_bar, say, say_json, warn
 from bequec.core.errors import StudyError
 
 if TYPE_CHECKING:
-    from bequec.study.folder import Added, Study
+    from bequec.ask.add_to_record import Added
+    from bequec.study.folder import Study
 
 MOST_FILES_LISTED = 10
 TABLES = (".csv", ".tsv", ".parquet")
@@ -23,14 +24,18 @@ def ask(
         bool, typer.Option("--again", help="With --sheets: also what is out on earlier sheets, if they were lost.")
     ] = False,
     answers: Annotated[
-        list[Path] | None, typer.Option(help="Read answers from this file, or from all tables in this folder.")
+        list[Path] | None,
+        typer.Option(help="Read answers or sorts (sheet, item, pile) from this file, or all tables in this folder."),
     ] = None,
     graph: Annotated[
         Path | None, typer.Option(help="Ask a graph: a list of edges; planned pairs that it lacks are a no.")
     ] = None,
     outside: Annotated[
         Outside | None,
-        typer.Option(help="Pairs that the plan does not ask: error (for answers) or drop (for a graph)."),
+        typer.Option(
+            help="Pairs that the plan does not ask, and sorted items that it does not know: "
+            "error (for answers) or drop (for a graph)."
+        ),
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Let new answers correct earlier ones.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the order of questions.")] = 0,
@@ -58,13 +63,22 @@ def ask(
             unlisted="unanswered" if graph is None else "no",
             outside=outside,
             replace=replace,
-            callback=show,
+            progress=show,
         )
+    _say_what_came(opened, added, json=json)
+
+
+def _say_what_came(opened: "Study", added: "list[Added]", *, json: bool) -> None:
+    """What came of each file, and what the study holds now."""
+    study = opened.folder
     total = opened.answers() if opened.has_answers() else None
+    sorts = opened.sorts()
     n_answers, n_answered = (int(total.n_answers), total.n_answered_pairs) if total else (0, 0)
     if json:
         files = [{**one._asdict(), "source": str(one.source)} for one in added]
-        say_json({"study": str(study), "files": files, "n_answers": n_answers, "n_answered_pairs": n_answered})
+        n_sorted = 0 if sorts is None else sorts.n_screens()
+        counts = {"n_answers": n_answers, "n_answered_pairs": n_answered, "n_sorted_sheets": n_sorted}
+        say_json({"study": str(study), "files": files, **counts})
         return
     for one in added[:MOST_FILES_LISTED]:
         say(f"{one.source}: {_what_came(one)}")
@@ -73,14 +87,14 @@ def ask(
     share = n_answered / opened.plan.n_pairs
     say(
         f"{study}: {n_answers:,} answers to {n_answered:,} of {opened.plan.n_pairs:,} pairs "
-        f"({100 * share:.1f} % of the pairs)"
+        f"({100 * share:.1f} % of the pairs)" + (f", {sorts.n_screens():,} sheets sorted" if sorts else "")
     )
     say(f"next: bequec learn {study}" if share > 0.99 else f"next: bequec status {study}")
 
 
 def _what_came(one: "Added") -> str:
     parts = {
-        "without a label": one.n_empty,
+        "without a label or pile": one.n_empty,
         "known before": one.n_known,
         "not in the plan, dropped": one.n_dropped,
         "changed": one.n_changed,

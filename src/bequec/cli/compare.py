@@ -66,7 +66,7 @@ def compare(
             progress=show,
         )
     if json:
-        say_json(table.astype(object).where(table.notna(), None).to_dict("records"))
+        say_json(table.to_dict("records"))
     else:
         _say(table)
     if csv is not None:
@@ -95,7 +95,10 @@ def _say(table: "pd.DataFrame") -> None:
     ]
     heads = ["method", *numbers]
     if (table["problem"] != "").any():
-        heads, rows = [*heads, "why not"], [[*row, why] for row, why in zip(rows, table["problem"], strict=True)]
+        heads, rows = (
+            [*heads, "why not"],
+            [[*row, in_options(why)] for row, why in zip(rows, table["problem"], strict=True)],
+        )
     say_table(heads, rows)
     for method, warning in zip(table["method"], table["warning"], strict=True):
         if warning:

@@ -35,6 +35,7 @@ def demo(
     from bequec.evaluate.scores import score_labels
     from bequec.learn.bequec import BeQuec
     from bequec.look.terminal import draw_mask
+    from bequec.plan.groups import pairs_among
     from bequec.study.folder import Study
     from bequec.study.results import write_results
 
@@ -42,7 +43,7 @@ def demo(
     plan = shown.plan
     opened = Study.create(study, plan, shown.items, N_CLUSTERS)
     say(f"1 plan   {plan.n_nodes} images of {shown.what}: do two of them show the same {shown.kind}?")
-    n_all = plan.n_nodes * (plan.n_nodes - 1) // 2
+    n_all = pairs_among(plan.n_nodes)
     say(f"         {plan.n_pairs:,} of {n_all:,} pairs to ask ({100 * plan.share_asked:.1f} %), {N_GROUPS} groups:")
     say("\n".join(" " * 9 + line for line in draw_mask(plan).splitlines()))
 

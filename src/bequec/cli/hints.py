@@ -10,6 +10,7 @@ from typing import Any
 
 # A name that is also an ordinary word, or a symbol of formulas, counts only where "=" follows it.
 OPTIONS = {
+    "again=": "--again",
     "also=": "--also",
     "answers_per_pair=": "--answers-per-pair",
     "as_published=": "--as-published",
@@ -20,6 +21,7 @@ OPTIONS = {
     "degree=": "--degree",
     "epsilon=": "--epsilon",
     "failure=": "--failure",
+    "folder=": "--study",
     "groups=": "--group-column",
     "hourly_pay": "--hourly-pay",
     "hours_per_day": "--hours-per-day",

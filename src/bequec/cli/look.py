@@ -38,9 +38,8 @@ def look(
     scores = {} if truth is None else _score(model, answers, truth)
     verdict = write_results(opened, model, answers, scores, pictures)
     if json:
-        numbers = {"gap": verdict.gap, "explained": verdict.explained}
         told = {"report": str(opened.path("report.html")), "level": verdict.level, "verdict": verdict.sentence}
-        say_json({**told, **{name: _finite(value) for name, value in numbers.items()}, **scores})
+        say_json({**told, "gap": verdict.gap, "explained": verdict.explained, **scores})
         return
     if scores:
         say_table(["score", "value"], [[name, f"{value:.4f}"] for name, value in scores.items()])
@@ -53,8 +52,3 @@ def _score(model: "BeQuec", answers: "Answers", truth: Path) -> dict[str, float]
     from bequec.study.truth import read_truth
 
     return score_known(model, read_truth(truth, answers.plan))
-
-
-def _finite(value: float) -> float | None:
-    """JSON has no infinity."""
-    return value if abs(value) < float("inf") else None

@@ -53,13 +53,13 @@ def cost_sheets(plan: "QueryPlan", budget: "Budget", prices: "Prices | None") ->
     """What the plan costs, and what asking every pair would, or every pair that prices allow."""
     import numpy as np
 
-    from bequec.plan.groups import pairs_in_blocks
+    from bequec.plan.groups import pairs_among, pairs_in_blocks
     from bequec.plan.money.prices import plan_cost
 
     if prices is None:
         return {
             "plan": budget.sheet(plan.n_pairs),
-            "all pairs": budget.sheet(plan.n_nodes * (plan.n_nodes - 1) // 2),
+            "all pairs": budget.sheet(pairs_among(plan.n_nodes)),
         }
     allowed = np.triu(prices.allowed)
     everything = float(prices.per_pair[allowed] @ pairs_in_blocks(plan.sizes)[allowed])
@@ -177,6 +177,5 @@ def _row(one: "Expectation") -> list[str]:
 
 
 def _told(one: "Expectation") -> dict[str, Any]:
-    finite = {"accuracy": one.mean, "spread": one.spread, "cost": one.cost}
-    told = {name: None if math.isnan(value) else value for name, value in finite.items()}
+    told = {"accuracy": one.mean, "spread": one.spread, "cost": one.cost}
     return {"name": one.name, "n_pairs": one.n_pairs, **told, "n_runs": len(one.accuracies), "why_not": one.why_not}

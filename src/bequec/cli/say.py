@@ -3,11 +3,13 @@
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import typer
+
+from bequec.core.progress import Progress
 
 SECONDS_OF_A_DAY = 86_400.0
 SECONDS_BETWEEN_LINES = 60.0
@@ -19,8 +21,16 @@ def say(text: str) -> None:
 
 
 def say_json(value: object) -> None:
-    """A result for programs."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """A result for programs; JSON has no infinity and no NaN: such a number is null."""
+    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def warn(text: str) -> None:
@@ -56,20 +66,20 @@ def say_table(columns: list[str], rows: list[list[str]], *, title: str | None = 
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """A callback ``(what, done, total)`` that shows a bar on stderr while the work lasts."""
+def progress_bar() -> Iterator[Progress]:
+    """Shows a bar on stderr while the work lasts."""
+    from rich import progress as rich_progress
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
     if not console.is_terminal:  # in a log a bar would leave empty lines
         yield _progress_lines()
         return
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
+    bar = rich_progress.Progress(
+        rich_progress.TextColumn("{task.description}"),
+        rich_progress.BarColumn(),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TimeRemainingColumn(),
         console=console,
         transient=True,
         speed_estimate_period=SECONDS_OF_A_DAY,  # steps differ in length: the mean of all is the best guess
@@ -85,8 +95,8 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         yield show
 
 
-def _progress_lines() -> Callable[[str, int, int], None]:
-    """A callback that says in a line how far the work is and about how long it will take, once a minute."""
+def _progress_lines() -> Progress:
+    """Says in a line how far the work is and about how long it will take, once a minute."""
     said = time.monotonic()
     began: dict[str, float] = {}
 

@@ -1,13 +1,17 @@
 """bequec status: how far am I, block by block."""
 
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from bequec.cli.say import say, say_json, say_table
 
+if TYPE_CHECKING:
+    from bequec.ask.sorts import SortTable
+
 MOST_BLOCKS_LISTED = 12
+MOST_WORKERS_LISTED = 8
 
 
 class Block(NamedTuple):
@@ -25,7 +29,7 @@ def status(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Say it for programs.")] = False,
 ) -> None:
-    """Say how far each block of questions is answered.
+    """Say how far each block of questions is answered, and who sorted how many sheets.
 
     Example: bequec status dogs
     """
@@ -41,6 +45,7 @@ def status(
         for (l, m), done, asked in zip(plan.covered_blocks.tolist(), answered, plan.pairs_per_block, strict=True)
     ]
     n_answered = int(answered.sum())
+    sorts = opened.sorts()
     if json:
         say_json(
             {
@@ -48,6 +53,7 @@ def status(
                 "n_pairs": plan.n_pairs,
                 "n_answered_pairs": n_answered,
                 "blocks": [b._asdict() for b in blocks],
+                "sorts": None if sorts is None else [one._asdict() for one in sorts.by_worker()],
             }
         )
         return
@@ -60,11 +66,28 @@ def status(
         say_table(["block", "answered", "asked", ""], rows)
         if len(listed) < len(waiting):
             say(f"… and {len(waiting) - len(listed)} more unfinished blocks (--all lists them)")
+    if sorts is not None:
+        say(_who_sorted(sorts))
     say(
         f"{study}: {n_answered:,} of {plan.n_pairs:,} pairs answered ({_percent(n_answered, plan.n_pairs)}), "
         f"{len(blocks) - len(waiting)} of {len(blocks)} blocks finished"
     )
     say(f"next: bequec learn {study}" if n_answered >= plan.n_pairs / 2 else f"next: {opened.ask_command}")
+
+
+def _who_sorted(sorts: "SortTable") -> str:
+    """How many sheets were sorted, and by whom; who sorted most comes first."""
+    by_worker = sorted(sorts.by_worker(), key=lambda one: (one.worker is None, -one.n_sheets))
+    n_placed, n_unsure = sum(one.n_placed for one in by_worker), sum(one.n_unsure for one in by_worker)
+    told = f"sorted: {sorts.n_screens():,} sheets, {n_placed:,} items placed"
+    if n_unsure:
+        told += f" and {n_unsure:,} not sure"
+    if by_worker[0].worker is None:
+        return told
+    listed = [f"{one.worker or 'without a name'} {one.n_sheets:,}" for one in by_worker[:MOST_WORKERS_LISTED]]
+    if len(by_worker) > MOST_WORKERS_LISTED:
+        listed.append(f"{len(by_worker) - MOST_WORKERS_LISTED} more")
+    return f"{told}; sheets by {', '.join(listed)}"
 
 
 def _percent(part: int, whole: int) -> str:

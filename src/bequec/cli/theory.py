@@ -1,6 +1,5 @@
 """bequec theory: what the paper's theory says about a graph or a study."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -127,16 +126,10 @@ def _told_theorem(quantities: "TheoremTwo") -> dict[str, Any]:
     names = ("n_nodes", "n_groups", "gamma", "kappa_b", "sigma_min_b", "rho", "largest_degree", "epsilon")
     values = {name: getattr(quantities, name) for name in (*names, "separability", "log10_subspace_bound")}
     conditions = [
-        {
-            "name": one.name,
-            "holds": one.holds,
-            "log10_left": _finite(one.log10_left),
-            "log10_right": _finite(one.log10_right),
-        }
+        {"name": one.name, "holds": one.holds, "log10_left": one.log10_left, "log10_right": one.log10_right}
         for one in quantities.conditions
     ]
-    finite = {name: _finite(value) for name, value in values.items()}
-    return {**finite, "conditions": conditions}
+    return {**values, "conditions": conditions}
 
 
 def _say_theorem(study: Path, q: "TheoremTwo") -> None:
@@ -190,8 +183,3 @@ def _numbers(text: str) -> list[float]:
         raise typer.BadParameter(
             f"--nu {text!r} cannot be read; write one number per cluster, e.g. --nu 0.5,0.5,0.5"
         ) from reason
-
-
-def _finite(value: float) -> float | None:
-    """JSON has no infinity."""
-    return value if math.isfinite(value) else None

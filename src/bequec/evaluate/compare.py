@@ -13,10 +13,8 @@ from bequec.core.errors import ModelError
 from bequec.core.progress import Progress
 from bequec.evaluate.measured import Measured
 from bequec.evaluate.methods import Maker, Method, chosen_methods, cluster_items
-from bequec.evaluate.scores import score_labels, score_memberships
+from bequec.evaluate.scores import SCORES, score_labels, score_memberships
 from bequec.learn.inputs import as_answers
-
-SCORES = ("MSE", "RE", "SRC", "ACC", "NMI")
 
 
 def compare(
@@ -72,7 +70,7 @@ def compare(
     An estimator of one's own beside a method by name, each with three seeds:
 
     >>> from bequec.baselines import SPACL
-    >>> mine = {"mine": SPACL(3, n_neighbours=5), "spacl": "spacl"}
+    >>> mine = {"mine": SPACL(3, n_neighbors=5), "spacl": "spacl"}
     >>> table = compare(planted.answers, planted.memberships, methods=mine, n_runs=3, random_state=0)
     >>> table[["method", "ACC", "ACC_sem"]].to_dict("list")
     {'method': ['mine', 'spacl'], 'ACC': [1.0, 1.0], 'ACC_sem': [0.0, 0.0]}

@@ -4,6 +4,8 @@ Clusters have no names, so every score first matches learned to true clusters on
 it best (Hungarian method).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
@@ -65,6 +67,18 @@ def normalized_mutual_information(labels: npt.ArrayLike, truth: npt.ArrayLike) -
     return float(normalized_mutual_info_score(truth, labels, average_method="arithmetic"))
 
 
+OF_MEMBERSHIPS: dict[str, Callable[[FloatArray, FloatArray], float]] = {
+    "MSE": mean_squared_error,
+    "RE": relative_error,
+    "SRC": rank_correlation,
+}
+OF_LABELS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {
+    "ACC": accuracy,
+    "NMI": normalized_mutual_information,
+}
+SCORES = (*OF_MEMBERSHIPS, *OF_LABELS)  # in the order in which they are shown
+
+
 def score_memberships(learned: FloatArray, truth: FloatArray) -> dict[str, float]:
     """All scores of learned memberships against true ones; labels are the largest memberships.
 
@@ -76,16 +90,14 @@ def score_memberships(learned: FloatArray, truth: FloatArray) -> dict[str, float
     """
     learned, truth = check_same_shape(learned, truth)
     return {
-        "MSE": mean_squared_error(learned, truth),
-        "RE": relative_error(learned, truth),
-        "SRC": rank_correlation(learned, truth),
+        **{name: score(learned, truth) for name, score in OF_MEMBERSHIPS.items()},
         **score_labels(learned.argmax(axis=1), truth.argmax(axis=1)),
     }
 
 
 def score_labels(labels: npt.ArrayLike, truth: npt.ArrayLike) -> dict[str, float]:
     """The scores that need labels only."""
-    return {"ACC": accuracy(labels, truth), "NMI": normalized_mutual_information(labels, truth)}
+    return {name: score(labels, truth) for name, score in OF_LABELS.items()}
 
 
 def _unit_columns(matrix: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from bequec.ask.counting import weighted
 from bequec.core.arrays import FloatArray, IntArray
 from bequec.core.errors import ModelError
 from bequec.core.progress import Progress
-from bequec.learn.estimator import GraphEstimator, Seed
+from bequec.learn.estimator import GraphEstimator, Seed, check_is_fitted
 from bequec.learn.execution.parallel import Mapper
 from bequec.learn.model_files import read_model, write_model
 from bequec.learn.people.sorting import has_sorts, refine_by_piles
@@ -146,7 +146,7 @@ class BeQuec(GraphEstimator):
     def _check(self) -> None:
         if not isinstance(self.refine, str | None) or self.refine not in REFINEMENTS:
             known = ", ".join(repr(name) for name in REFINEMENTS)
-            raise ModelError(f"refine={self.refine!r} is unknown; choose one of: {known} (--refine none, for None)")
+            raise ModelError(f"refine={self.refine!r} is unknown; choose one of: {known}")
         if self.workers not in WORKERS_ARE:
             known = ", ".join(repr(name) for name in WORKERS_ARE)
             raise ModelError(f"workers={self.workers!r} is unknown; choose one of: {known}")
@@ -213,7 +213,7 @@ class BeQuec(GraphEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file (.npz with a JSON header)."""
-        self._check_is_fitted(before="save")
+        check_is_fitted(self, before="save")
         parameters = {"n_clusters": int(self.n_clusters), "refine": self.refine, "n_iter": int(self.n_iter_)}
         names = [name for name in (*LEARNED, *LEARNED_BY_POSTERIOR) if hasattr(self, name)]
         arrays = {name: getattr(self, name) for name in names}

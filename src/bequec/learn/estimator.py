@@ -42,14 +42,16 @@ class MembershipEstimator(ClusterMixin, BaseEstimator, ABC):
     def _check(self) -> None:
         """Raise ``ModelError`` for parameters that make no sense."""
 
-    def _check_is_fitted(self, before: str) -> None:
-        if not hasattr(self, "memberships_"):
-            raise UnfittedModelError(f"this model is not fitted; call fit before {before}")
-
     def _keep_memberships(self, memberships: FloatArray, by_size: IntArray) -> None:
         """Store memberships in the caller's node order, and their clusters in the given one."""
         self.memberships_: FloatArray = memberships[:, by_size]
         self.labels_: IntArray = self.memberships_.argmax(axis=1)
+
+
+def check_is_fitted(model: MembershipEstimator, before: str) -> None:
+    """Refuse to do with an unfitted model what only a fitted one allows."""
+    if not hasattr(model, "memberships_"):
+        raise UnfittedModelError(f"this model is not fitted; call fit before {before}")
 
 
 def largest_first(memberships: FloatArray) -> IntArray:

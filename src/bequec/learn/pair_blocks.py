@@ -31,7 +31,8 @@ FLUSHED_BELOW = 1e-15  # numbers whose products would be subnormal
 class DenseBlock(NamedTuple):
     """A block l ≤ m as dense arrays: share of yes a = A / W and weight W of each pair's answers.
 
-    W is their number, unless ``PairBlocks`` says that they count otherwise; None stands for one everywhere.
+    W is their number, 0 where the pair is unanswered, unless ``PairBlocks`` says that they count otherwise; None stands
+    for one everywhere.
     """
 
     rows: slice
@@ -64,7 +65,10 @@ class DenseBlock(NamedTuple):
 
 
 class ListedBlock(NamedTuple):
-    """A block as a list of its answered pairs, row by row: where each row's begin, their columns, a = A / W and W."""
+    """A block as a list of its answered pairs, row by row: where each row's begin, their columns, a = A / W and W.
+
+    Unanswered pairs are not in the list, which is the same as a weight of 0.
+    """
 
     rows: slice
     columns: slice
@@ -214,10 +218,9 @@ def _read_dense(answers: Answers, l: int, m: int) -> DenseBlock:
 
 def _read_listed(answers: Answers, l: int, m: int) -> ListedBlock:
     """From the corrections, which hold every answered pair of such a block, and from nothing else."""
-    if answers.correction is None:
-        raise ValueError("a block without answers is not listed")
     rows, columns = answers.plan.span(l), answers.plan.span(m)
-    total = answers.correction[rows][:, columns].tocsr()
+    everywhere = answers.yes if answers.correction is None else answers.correction  # no correction: no answer at all
+    total = everywhere[rows][:, columns].tocsr()
     total.eliminate_zeros()
     total.sort_indices()
     begins, at = total.indptr.astype(np.int64), total.indices.astype(np.int64)

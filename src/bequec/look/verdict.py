@@ -8,8 +8,9 @@ import numpy as np
 from bequec.ask.answers import Answers
 from bequec.core.errors import ModelError
 from bequec.learn.bequec import BeQuec
+from bequec.learn.estimator import check_is_fitted
 from bequec.learn.interactions import normal_equations
-from bequec.learn.stitch.windows import HARDLY
+from bequec.learn.stitch.settings import STITCH
 
 COLLECT = "collect the remaining answers (bequec status)"
 
@@ -30,6 +31,8 @@ class Thresholds:
     """Expected relative error above which the result is weak."""
     large_error_unseen: float = 0.3
     """The same where no window shows all clusters, as error bars are those of the found solution."""
+    pure: float = 0.95
+    """Membership from which on an item looks pure; without any, memberships and interactions cannot be told apart."""
     empty_cluster: float = 0.05
     """A cluster with less than this share of an average cluster's membership is called empty."""
     few_answered: float = 0.5
@@ -57,8 +60,7 @@ class Verdict(NamedTuple):
 
 def judge(model: BeQuec, answers: Answers) -> Verdict:
     """Judge a fitted model by whether every window shows all clusters, or by the posterior's own error bars."""
-    if not hasattr(model, "memberships_"):
-        raise ModelError("this model is not fitted; call fit before judging it")
+    check_is_fitted(model, before="judging it")
     if len(model.memberships_) != answers.plan.n_nodes:
         raise ModelError(
             f"the model has {len(model.memberships_)} nodes, the answers {answers.plan.n_nodes}; "
@@ -99,6 +101,13 @@ def _doubts(model: BeQuec, answers: Answers, gap: float) -> list[tuple[bool, str
         # Error bars are those of the found solution: where no window shows all clusters, a smaller error is serious.
         unseen = bool((model.gaps_ < THRESHOLDS.visible_gap).all())
         doubts.append((error > (THRESHOLDS.large_error_unseen if unseen else THRESHOLDS.large_error), text))
+    purest = float(model.memberships_.max())
+    if has_errors and purest < THRESHOLDS.pure:
+        text = (
+            f"no item looks pure (the largest membership is {100 * purest:.0f} %), so that nothing says how mixed "
+            "all of them are: compare items with one another, not with 100 %"
+        )
+        doubts.append((False, text))
     if gap < (THRESHOLDS.visible_gap if has_errors else THRESHOLDS.reliable_gap):
         n_weak = int((model.gaps_ < THRESHOLDS.reliable_gap).sum())
         text = (
@@ -148,7 +157,7 @@ def suggested_n_clusters(model: BeQuec) -> int:
     values, K = model.singular_values_, model.n_clusters
     if len(values) <= K:
         return K
-    floor = HARDLY * values[0]
+    floor = STITCH.hardly_visible * values[0]
     drops = (values[1:-1] + floor) / (values[2:] + floor)  # after the 2nd, 3rd, … value
     best = int(drops.argmax()) + 2
     at_K = float((values[K - 1] + floor) / (values[K] + floor))

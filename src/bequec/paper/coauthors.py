@@ -31,6 +31,7 @@ class DataSetsTable(Table):
     """Table VII: how large the networks are."""
 
     options_used = frozenset[str]()
+    is_random = False
 
     def cells(self, options: Options) -> list[Cell]:
         del options
@@ -40,14 +41,6 @@ class DataSetsTable(Table):
         del seed, options
         n_nodes, n_clusters = network(cell.row).memberships.shape
         return {"N": float(n_nodes), "K": float(n_clusters)}
-
-    def trials_of(self, cell: Cell, wanted: int) -> int:
-        del cell, wanted
-        return 1
-
-    def is_random(self, cell: Cell) -> bool:
-        del cell
-        return False
 
     def why_not(self, cell: Cell) -> str:
         return why_not_here(cell.row)

@@ -28,6 +28,7 @@ class SeparabilityTable(Table):
     """Table I: the value of G(ε, ν)."""
 
     options_used = frozenset[str]()
+    is_random = False
 
     def cells(self, options: Options) -> list[Cell]:
         del options
@@ -36,14 +37,6 @@ class SeparabilityTable(Table):
     def measure(self, cell: Cell, seed: int, options: Options) -> dict[str, float]:
         del seed, options
         return {"G": separability_constant(0.1, [float(nu) for nu in cell.row.split(", ")])}
-
-    def trials_of(self, cell: Cell, wanted: int) -> int:
-        del cell, wanted
-        return 1
-
-    def is_random(self, cell: Cell) -> bool:
-        del cell
-        return False
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ class Table(ABC):
     """A table: which cells it has, how one is measured, and what the paper prints."""
 
     options_used: ClassVar[frozenset[str]] = frozenset({"methods"})  # the options that change it
+    is_random: ClassVar[bool] = True  # trials of a cell may differ, so that one alone says nothing about noise
     only_here: ClassVar[Mapping[str, str]] = {}  # methods that no other table has, with their titles
 
     name: str
@@ -57,16 +58,11 @@ class Table(ABC):
     def trials_of(self, cell: Cell, wanted: int) -> int:
         """How many trials a cell gets; fewer where nothing is random, or each takes long."""
         del cell
-        return wanted
+        return wanted if self.is_random else 1
 
     def is_as_published(self, options: Options) -> bool:
         """Whether the published slips were chosen, and this table has some."""
         return options.as_published and "as_published" in self.options_used
-
-    def is_random(self, cell: Cell) -> bool:
-        """Whether trials of a cell may differ, so that one alone says nothing about noise."""
-        del cell
-        return True
 
     def why_not(self, cell: Cell) -> str:
         """Why a cell cannot be measured here; empty if it can."""
@@ -124,7 +120,7 @@ def summarise(table: Table, cell: Cell, trials: Sequence[Mapping[str, Any]], wit
                 *cell,
                 metric,
                 _mean(found),
-                _standard_error(found) if table.is_random(cell) else 0.0 if found else None,
+                _standard_error(found) if table.is_random else 0.0 if found else None,
                 seconds,
                 printed.get(metric),
                 len(found),

@@ -1,7 +1,7 @@
 """Groups of nodes, drawn at random or given by labels such as villages; and the blocks between them."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.core.errors import PlanError, shortened
 
 Block = tuple[int, int]
+Count = TypeVar("Count", int, IntArray)
 
 
 def ordered_block(l: int, m: int) -> Block:
@@ -29,11 +30,20 @@ def as_mask(blocks: Iterable[Block], n_groups: int) -> BoolArray:
     return mask
 
 
+def pairs_among(n_nodes: Count) -> Count:
+    """How many pairs so many nodes have, each pair once."""
+    return n_nodes * (n_nodes - 1) // 2
+
+
+def pairs_between(sizes: IntArray, l: IntArray, m: IntArray) -> IntArray:
+    """How many pairs of nodes the blocks (l, m) have, asked or not; l and m are broadcast."""
+    return np.where(l == m, pairs_among(sizes[l]), sizes[l] * sizes[m])
+
+
 def pairs_in_blocks(sizes: IntArray) -> FloatArray:
-    """(L, L): how many pairs of nodes each block of groups of these sizes has, asked or not."""
-    count = np.outer(sizes, sizes).astype(np.float64)
-    count[np.diag_indices_from(count)] = sizes * (sizes - 1) / 2
-    return count
+    """(L, L): the same for every block."""
+    l = np.arange(len(sizes))
+    return pairs_between(sizes, l[:, None], l).astype(np.float64)
 
 
 def count_per_block(pairs: IntArray, group_of: IntArray, n_groups: int) -> IntArray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bequec.core.errors import PlanError
-from bequec.plan.groups import Block
+from bequec.plan.groups import Block, pairs_among, pairs_between
 from bequec.plan.mask.sharing import completes_its_diagonal
 from bequec.plan.patterns import diagonal_blocks, random_blocks, reference_blocks, spread_blocks
 
@@ -44,9 +44,9 @@ class PatternChoice:
     def most_pairs(self, n_nodes: int, n_groups: int) -> int:
         """How many pairs the pattern asks at most, with groups drawn as evenly as possible."""
         sizes = np.diff(-(-np.arange(n_groups + 1) * n_nodes // n_groups))
-        largest, everything = int(sizes.max()), n_nodes * (n_nodes - 1) // 2
+        largest, everything = int(sizes.max()), pairs_among(n_nodes)
         if self.name == "diagonal":
-            return int((sizes * (sizes - 1) // 2).sum() + (sizes[:-1] * sizes[1:]).sum())
+            return int(pairs_between(sizes, *np.array(diagonal_blocks(n_groups)).T).sum())
         if self.name == "reference":
             n_referred = min((self.n_references or 1) * largest, n_nodes)
             return n_referred * n_nodes - n_referred * (n_referred + 1) // 2

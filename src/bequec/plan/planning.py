@@ -147,7 +147,7 @@ def _chosen_blocks(
 def _given_groups(groups: Sequence[Hashable], n_groups: int | None) -> tuple[IntArray, tuple[str, ...]]:
     group_of, group_names = groups_from_labels(groups)
     if n_groups not in (None, len(group_names)):
-        raise PlanError(f"n_groups={n_groups}, but groups= names {len(group_names)}; leave n_groups out")
+        raise PlanError(f"n_groups={n_groups}, but groups= names {len(group_names)}; leave the number out")
     return group_of, group_names
 
 
@@ -187,9 +187,9 @@ def _agreed_n_nodes(n_nodes: int | None, names: Sequence[Hashable] | None, group
 
 def _check_n_groups(n_groups: int, n_nodes: int, n_clusters: int) -> None:
     if not isinstance(n_groups, int | np.integer) or n_groups < 1:
-        raise PlanError(f"n_groups must be a whole number of at least 1, got {n_groups!r}")
+        raise PlanError(f"n_groups={n_groups!r} must be a whole number of at least 1")
     if n_nodes // n_groups < n_clusters:
         raise PlanError(
-            f"{n_groups} groups of {n_nodes} nodes are smaller than n_clusters={n_clusters}; "
+            f"with n_groups={n_groups}, {n_nodes} nodes make groups smaller than n_clusters={n_clusters}; "
             f"use at most {max(1, n_nodes // n_clusters)} groups"
         )

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bequec.core.arrays import BoolArray, IntArray, read_only
-from bequec.plan.groups import count_per_block, group_index
+from bequec.plan.groups import count_per_block, group_index, pairs_among, pairs_between
 from bequec.plan.pair_index import PairIndex
 from bequec.plan.plan_checks import (
     check_asked,
@@ -162,9 +162,7 @@ class QueryPlan:
     @cached_property
     def numbers_per_block(self) -> IntArray:
         """How many pairs are in each of ``blocks``, whether they can be asked or not: each has a place in the block."""
-        l, m = self.blocks.T
-        n_l, n_m = self.sizes[l], self.sizes[m]
-        return read_only(np.where(l == m, n_l * (n_l - 1) // 2, n_l * n_m))
+        return read_only(pairs_between(self.sizes, *self.blocks.T))
 
     @cached_property
     def pairs_per_block(self) -> IntArray:
@@ -193,7 +191,7 @@ class QueryPlan:
     @property
     def share_asked(self) -> float:
         """Asked pairs as a share of all pairs."""
-        return self.n_pairs / max(1, self.n_nodes * (self.n_nodes - 1) // 2)
+        return self.n_pairs / max(1, pairs_among(self.n_nodes))
 
     # --- nodes in group order ----------------------------------------------------------------------------
 

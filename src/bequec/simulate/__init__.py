@@ -1,4 +1,4 @@
-"""simulate: planted graphs and people who err."""
+"""simulate: planted graphs, and people who answer or sort and err."""
 
 from bequec.simulate.mixed_membership import (
     Planted,
@@ -9,6 +9,7 @@ from bequec.simulate.mixed_membership import (
     simulate_mixed_memberships,
 )
 from bequec.simulate.people import simulate_people
+from bequec.simulate.sorters import simulate_sorts
 
 __all__ = [
     "Planted",
@@ -18,4 +19,5 @@ __all__ = [
     "simulate_clusters",
     "simulate_mixed_memberships",
     "simulate_people",
+    "simulate_sorts",
 ]

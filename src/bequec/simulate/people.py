@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from bequec.core.arrays import IntArray
-from bequec.core.errors import BequecError
 from bequec.plan.pairs import pairs_numbered, question_numbers
 from bequec.plan.query_plan import QueryPlan
+from bequec.simulate.checks import check_counts, check_rates
 
 Same = Sequence[int] | npt.NDArray[Any] | Callable[[IntArray, IntArray], Any]
 
@@ -43,12 +43,9 @@ def simulate_people(
     random_state : int, Generator or None
     """
     false_no, false_yes = error_rate if isinstance(error_rate, tuple) else (error_rate, error_rate)
-    for what, rate in (("error_rate", false_no), ("error_rate", false_yes), ("unsure_rate", unsure_rate)):
-        if not 0 <= rate <= 1:
-            raise BequecError(f"{what}={rate:g} must be a probability in [0, 1]")
-    for what, count in (("questions_each", questions_each), ("opinions", opinions)):
-        if count < 1:
-            raise BequecError(f"{what}={count} must be at least 1")
+    check_rates(error_rate=false_no)
+    check_rates(error_rate=false_yes, unsure_rate=unsure_rate)
+    check_counts(questions_each=questions_each, opinions=opinions)
     rng = np.random.default_rng(random_state)
     # Whole rounds over all questions, each in a new order: nobody meets a question twice.
     asked = question_numbers(plan)

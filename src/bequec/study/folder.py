@@ -1,10 +1,10 @@
-"""A study is a folder: plan.json, items.csv, answers.parquet, model.npz, report.html.
+"""A study is a folder: plan.json, items.csv, answers.parquet, sorts.parquet, model.npz, report.html.
 
 ``study.json`` says how many clusters the study looks for, and which questions went out on sheets.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
+from bequec.ask.add_to_record import Added, add_to_record
 from bequec.ask.answers import Answers
 from bequec.ask.counting import count_answers
 from bequec.ask.handed_in import read_handed_in
-from bequec.ask.records import merge
 from bequec.ask.sheets import last_sheet_in, unanswered_questions, write_sheets
+from bequec.ask.sorts import SortTable, with_sorts
 from bequec.ask.store.answer_store import AnswerRecord, AnswerStore
 from bequec.ask.store.parquet import ParquetRecord
 from bequec.core.errors import StudyError
 from bequec.core.files import only_writer, read_json, whole_file, write_json
+from bequec.core.progress import Progress
 from bequec.core.tables import read_table
 from bequec.plan.extension import is_extension
 from bequec.plan.query_plan import QueryPlan
@@ -30,17 +32,6 @@ if TYPE_CHECKING:
     from bequec.learn.bequec import BeQuec
 
 FORMAT, VERSION = "bequec study", 1
-
-
-class Added(NamedTuple):
-    """What came of one file of answers, in rows."""
-
-    source: Path
-    n_added: int
-    n_empty: int
-    n_known: int
-    n_dropped: int
-    n_changed: int
 
 
 class Dealt(NamedTuple):
@@ -75,9 +66,9 @@ class Study:
         """Start a study; an existing one is kept unless ``overwrite``, and never lost once it has answers."""
         study = cls(folder)
         if study.has_answers():
-            raise StudyError(f"{folder} already holds answers to another plan; choose another folder (--study)")
+            raise StudyError(f"{folder} already holds answers to another plan; choose another folder (folder=)")
         if study.path("study.json").exists() and not overwrite:
-            raise StudyError(f"{folder} is already a study; choose another folder (--study), or say --overwrite")
+            raise StudyError(f"{folder} is already a study; choose another folder (folder=), or say overwrite=True")
         if last_sheet_in(study.path("sheets")):
             raise StudyError(f"{study.path('sheets')} holds sheets of an earlier plan; move or remove the folder first")
         with whole_file(study.path("items.csv")) as temporary:
@@ -115,7 +106,7 @@ class Study:
     def n_clusters(self) -> int:
         """How many clusters the study looks for."""
         if not isinstance(self.settings.get("n_clusters"), int):
-            raise StudyError(f"{self.path('study.json')} does not say n_clusters; give it with -k")
+            raise StudyError(f"{self.path('study.json')} does not say n_clusters; give it (n_clusters=)")
         return int(self.settings["n_clusters"])
 
     def remember(self, **settings: object) -> None:
@@ -133,9 +124,7 @@ class Study:
     def plan(self) -> QueryPlan:
         """The study's plan."""
         if not self.path("plan.json").exists():
-            raise StudyError(
-                f"{self.folder} lacks plan.json; restore it from a copy, or plan anew (bequec plan --study)"
-            )
+            raise StudyError(f"{self.folder} lacks plan.json; restore it from a copy, or plan anew in another folder")
         return QueryPlan.load(self.path("plan.json"))
 
     def extend(self, plan: QueryPlan) -> None:
@@ -150,7 +139,7 @@ class Study:
             if self.has_answers() and self._record().unlisted == "no":
                 raise StudyError(
                     f"{self.folder} holds a graph, whose edges outside the plan were dropped: new blocks would be read "
-                    "as if they had none; plan anew with a larger budget (--study) and ask the graph again"
+                    "as if they had none; plan anew in another folder, with a larger budget, and ask the graph again"
                 )
             plan.save(self.path("plan.json"))
             self.__dict__["plan"] = plan
@@ -186,7 +175,7 @@ class Study:
             if is_out.all() and not again:
                 raise StudyError(
                     f"all {len(unanswered):,} questions of {self.folder} without an answer went out on sheets already; "
-                    f"hand them in with `{self.ask_command}`, or deal them anew on other sheets with --again"
+                    f"hand them in with `{self.ask_command}`, or deal them anew on other sheets with again=True"
                 )
             questions = unanswered if again else unanswered[~is_out]
             first = self._last_sheet() + 1
@@ -207,7 +196,8 @@ class Study:
         """The largest number of a sheet that was dealt, lies in the study or came back."""
         told = [int(self.settings.get("last_sheet", 0)), last_sheet_in(self.path("sheets"))]
         if self.has_answers():
-            told.append(self._record().table.largest_sheet())
+            record = self._record()
+            told += [rows.largest_sheet() for rows in (record.table, record.sorts) if rows is not None]
         return max(told)
 
     # --- answers -----------------------------------------------------------------------------------------
@@ -217,10 +207,18 @@ class Study:
         return self.store.has_answers()
 
     def answers(self, *, unsure: Literal["unanswered", "half"] | None = None) -> Answers:
-        """All answers so far; "unsure" means what it meant when the study was last learned, unless said here."""
+        """All answers so far, those of sorts with them.
+
+        "Unsure" means what it meant when the study was last learned, unless said here.
+        """
         record = self._record()
         unsure = unsure or self.settings.get("unsure", "unanswered")
-        return count_answers(record.table, self.plan, unlisted=record.unlisted, unsure=unsure)
+        table = with_sorts(record.table, record.sorts, self.plan)
+        return count_answers(table, self.plan, unlisted=record.unlisted, unsure=unsure)
+
+    def sorts(self) -> SortTable | None:
+        """Every sort so far; None if nobody sorted."""
+        return self._record().sorts if self.has_answers() else None
 
     def add_answers(
         self,
@@ -229,14 +227,14 @@ class Study:
         unlisted: Literal["unanswered", "no"] = "unanswered",
         outside: Literal["error", "drop"] = "error",
         replace: bool = False,
-        callback: Callable[[str, int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> list[Added]:
-        """Add files of answers to the study's table, all of them or none, with all their columns.
+        """Add files of answers and of sorts to the study's record, all of them or none, with all their columns.
 
-        A row that does not belong refuses everything. Rows without a label are left out, and so are answers that
-        are already here, so that a file can be handed in again after more was filled in. An answer that was
-        "unsure" may change; any other only with ``replace``. ``callback(what, done, total)`` is called as files
-        are read and added.
+        A row that does not belong refuses everything. Rows without a label, sheets without a pile and what is
+        already here are left out, so that a file can be handed in again after more was filled in. An answer that
+        was "unsure" and an item without a pile may change; any other only with ``replace``.
+        ``progress(what, done, total)`` is called as files are read and added.
         """
         with only_writer(self.folder):
             earlier = self._record() if self.has_answers() else None
@@ -245,25 +243,11 @@ class Study:
                     f"{self.folder} holds {'a graph' if earlier.unlisted == 'no' else 'answers to questions'}; "
                     "a graph and answers to questions cannot be mixed, start another study for one of them"
                 )
-            show = callback or (lambda *_: None)
-            handed = read_handed_in(sources, self.plan, unlisted=unlisted, outside=outside, callback=show)
-            table, is_added, is_changed = merge(
-                None if earlier is None else earlier.table,
-                handed.table,
-                self.plan,
-                file_of_row=handed.file_of_row,
-                files=sources,
-                replace=replace,
-            )
-            if is_added.any() or is_changed.any():
-                self.store.write(AnswerRecord(table, unlisted), self.plan)
-        n_rows, n_added, n_changed = (
-            np.bincount(handed.file_of_row[rows], minlength=len(sources)).tolist()
-            for rows in (slice(None), is_added, is_changed)
-        )
-        n_known = [rows - new - other for rows, new, other in zip(n_rows, n_added, n_changed, strict=True)]
-        counts = n_added, handed.n_empty.tolist(), n_known, handed.n_dropped.tolist(), n_changed
-        return [Added(Path(source), *one) for source, *one in zip(sources, *counts, strict=True)]
+            handed = read_handed_in(sources, self.plan, unlisted=unlisted, outside=outside, progress=progress)
+            record, added = add_to_record(earlier, handed, self.plan, unlisted=unlisted, files=sources, replace=replace)
+            if any(one.n_added or one.n_changed for one in added):
+                self.store.write(record, self.plan)
+        return added
 
     def _record(self) -> AnswerRecord:
         if not self.has_answers():

@@ -3,18 +3,23 @@
 from typing import Literal, NamedTuple, Protocol
 
 from bequec.ask.answer_table import AnswerTable
+from bequec.ask.sorts import SortTable
 from bequec.plan.query_plan import QueryPlan
 
 
 class AnswerRecord(NamedTuple):
-    """Every answer so far, and what an asked pair means that none of them is about."""
+    """Every answer so far, what an asked pair means that none of them is about, and every sort.
+
+    ``sorts`` is None where nobody sorted.
+    """
 
     table: AnswerTable
     unlisted: Literal["unanswered", "no"]
+    sorts: SortTable | None = None
 
 
 class AnswerStore(Protocol):
-    """Keeps one record of answers."""
+    """Keeps one record of answers and sorts."""
 
     def has_answers(self) -> bool:
         """Whether there is a record."""

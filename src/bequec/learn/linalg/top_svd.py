@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from bequec.core.arrays import FloatArray
 from bequec.learn.linalg.krylov import is_small, krylov_eigenvectors, random_block
+from bequec.learn.linalg.sparse_plus import Matrix, SparsePlusLowRank
 
 DENSE_ABOVE = 0.1  # of the entries: the Gram matrix is then faster from a plain array
 
@@ -20,7 +20,7 @@ class SVD(NamedTuple):
     right: FloatArray
 
 
-def top_svd(matrix: sp.csr_array, rank: int, start: FloatArray | None = None, n_rough: int = 0) -> SVD:
+def top_svd(matrix: Matrix, rank: int, start: FloatArray | None = None, n_rough: int = 0) -> SVD:
     """The ``rank`` leading singular values and vectors of a block, every repeated one among them.
 
     They are the leading eigenvectors of the Gram matrix of the shorter side: from LAPACK for small blocks, else by a
@@ -41,7 +41,7 @@ def top_svd(matrix: sp.csr_array, rank: int, start: FloatArray | None = None, n_
     return _svd_within(matrix, right)
 
 
-def improved_svd(matrix: sp.csr_array, right: FloatArray, n_rounds: int = 2) -> SVD:
+def improved_svd(matrix: Matrix, right: FloatArray, n_rounds: int = 2) -> SVD:
     """The leading SVD from an approximate V, by block power iterations: for a matrix that has changed a little."""
     for _ in range(n_rounds):
         left, _ = np.linalg.qr(matrix @ right)
@@ -49,8 +49,10 @@ def improved_svd(matrix: sp.csr_array, right: FloatArray, n_rounds: int = 2) -> 
     return _svd_within(matrix, right)
 
 
-def _gram(matrix: sp.csr_array) -> FloatArray:
-    """MᵀM as a plain array."""
+def _gram(matrix: Matrix) -> FloatArray:
+    """MᵀM as a plain array, for few columns."""
+    if isinstance(matrix, SparsePlusLowRank):
+        return matrix.T @ matrix.toarray()
     if matrix.nnz > DENSE_ABOVE * matrix.shape[0] * matrix.shape[1]:
         dense = matrix.toarray()
         return np.asarray(dense.T @ dense)
@@ -66,7 +68,7 @@ def _start_block(start: FloatArray | None, n_rows: int, rank: int) -> FloatArray
     return block
 
 
-def _svd_within(matrix: sp.csr_array, right: FloatArray) -> SVD:
+def _svd_within(matrix: Matrix, right: FloatArray) -> SVD:
     """The SVD of the matrix restricted to the span of ``right``, largest value first."""
     left, values, rotation = np.linalg.svd(matrix @ right, full_matrices=False)
     return SVD(left, values, right @ rotation.T)

@@ -28,11 +28,8 @@ class Placements(NamedTuple):
 
 
 def rows_of_screens(table: "AnswerTable") -> ScreenRows:
-    """The rows marked ``sorted``, by sheet and worker."""
-    marked = table.rows.get("sorted")
-    if marked is None or marked.dtype != bool:  # a file's own column of this name is text
-        return ScreenRows(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-    row = np.flatnonzero(marked.to_numpy())
+    """The rows that are from sorts, by sheet and worker."""
+    row = np.flatnonzero(table.is_from_sort)
     sheet, worker = (np.asarray(table.texts(mark).codes[row], dtype=np.int64) for mark in ("sheet", "worker"))
     key = sheet * (int(worker.max(initial=-1)) + 2) + worker + 1
     return ScreenRows(row, np.asarray(np.unique(key, return_inverse=True)[1], dtype=np.int64))

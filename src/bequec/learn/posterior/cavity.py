@@ -85,14 +85,14 @@ class _Single(NamedTuple):
 
 def probabilities(block: PairBlock, M: Single, MB: Single) -> tuple[Single, Single]:
     """p, clipped, and w = W / (p (1 − p)) on one block."""
-    p = _clipped(block.inner(MB, M))
+    p = clipped(block.inner(MB, M))
     w = np.asarray(1 / (p * (1 - p)), dtype=np.float32)
     if block.total is not None:
         w *= block.total
     return p, w
 
 
-def _clipped(p: Single) -> Single:
+def clipped(p: Single) -> Single:
     """Probabilities kept away from zero and one, in place."""
     least = POSTERIOR.smallest_modeled_probability
     return np.clip(p, np.float32(least), np.float32(1 - least), out=p)
@@ -130,7 +130,8 @@ def update_interactions(belief: Belief, sums: PairSums, step: float = POSTERIOR.
     B, M = belief.interactions, belief.memberships
     K = len(B)
     H = unpack(outer_triangles(M).T @ sums.products, K)
-    echo = np.einsum("nab,nbc->ac", belief.covariances, B @ full(sums.products, K), optimize=True)
+    by_first = belief.covariances.transpose(1, 0, 2).reshape(K, -1)
+    echo = by_first @ (B @ full(sums.products, K)).reshape(-1, K)
     gradient = sums.corrected - echo - echo.T
     ridge = 1e-10 * np.trace(H) / len(H) + 1e-300  # an empty cluster leaves its part of B undetermined
     newton = np.linalg.solve(H + ridge * np.eye(len(H)), gradient.ravel()).reshape(K, K)
@@ -160,7 +161,7 @@ def log_predictive(blocks: PairBlocks, belief: Belief) -> FloatArray:
         p, w = probabilities(block, single.M, single.MB)
         a = block.mean
         p_cavity = a - (a - p) * leverage(block, single, w)
-        p_cavity = _clipped(p_cavity)
+        p_cavity = clipped(p_cavity)
         log_p = a * np.log(p_cavity) + (1 - a) * np.log1p(-p_cavity)
         if block.total is not None:
             log_p *= block.total

@@ -16,6 +16,16 @@ from bequec.learn.posterior.settings import POSTERIOR, Course, NumberOfAtoms
 from bequec.learn.work import Work
 
 
+class PriorUpdate(NamedTuple):
+    """How the prior is learned: the least E[log x] that a node counts with, and the multiple of B's usual step."""
+
+    least_mean_log: FloatArray | float
+    interactions_step: float
+
+
+PLAIN_PRIOR = PriorUpdate(-np.inf, 1.0)
+
+
 def first_belief(answers: Answers, memberships: FloatArray) -> Belief:
     """No uncertainty yet, interactions by least squares, a flat prior."""
     n_nodes, K = memberships.shape
@@ -35,6 +45,7 @@ def iterate(
     cavity: bool = True,
     learn_prior: bool = True,
     step: float = POSTERIOR.damping,
+    prior: PriorUpdate = PLAIN_PRIOR,
 ) -> tuple[Belief, Atoms]:
     """One iteration: part of the way to every node's posterior given all others; then the prior and B."""
     if atoms is None or not atoms.suit(belief.concentration):
@@ -43,11 +54,12 @@ def iterate(
     sums = pair_sums(blocks, belief, cavity=cavity)
     b, H = node_potentials(belief, sums)
     concentration = belief.concentration
-    prior = np.tile(concentration, (len(b), 1))
-    posteriors = NodePosteriors(sharpness * b, sharpness * H, prior, belief.memberships, belief.covariances)
+    priors = np.tile(concentration, (len(b), 1))
+    posteriors = NodePosteriors(sharpness * b, sharpness * H, priors, belief.memberships, belief.covariances)
     moments = atoms.moments(posteriors)
     if learn_prior:
-        concentration = fit_concentration(moments.mean_log.mean(axis=0), concentration)
+        mean_log = np.maximum(moments.mean_log, prior.least_mean_log).mean(axis=0)
+        concentration = fit_concentration(mean_log, concentration)
     return (
         Belief(
             belief.memberships + step * (moments.mean - belief.memberships),
@@ -59,19 +71,22 @@ def iterate(
     )
 
 
-def follow(course: Course, work: Work, blocks: PairBlocks, belief: Belief, seed: int) -> Belief:
-    """Plain iterations at rising sharpness find the basin, cavity iterations take back what an answer says twice."""
+def follow(course: Course, work: Work, blocks: PairBlocks, belief: Belief, seed: int) -> Belief | None:
+    """Plain iterations at rising sharpness find the basin, cavity iterations take back what an answer says twice.
+
+    None if the time did not suffice.
+    """
     atoms: Atoms | None = None
     for step, beta in enumerate(course.sharpness):
         if work.out_of_time():
-            return belief
+            return None
         learn_prior = step >= POSTERIOR.first_prior_update
         belief, atoms = iterate(
             blocks, belief, atoms, course.n_atoms, seed, sharpness=beta, cavity=False, learn_prior=learn_prior
         )
     for _ in range(course.n_cavity):
         if work.out_of_time():
-            break
+            return None
         belief, atoms = iterate(blocks, belief, atoms, course.n_atoms, seed)
     return belief
 
@@ -85,14 +100,21 @@ class Settled(NamedTuple):
 
 
 def iterate_to_convergence(
-    work: Work, blocks: PairBlocks, belief: Belief, n_atoms: NumberOfAtoms, seed: int, max_iter: int, tol: float
+    work: Work,
+    blocks: PairBlocks,
+    belief: Belief,
+    n_atoms: NumberOfAtoms,
+    seed: int,
+    max_iter: int,
+    tol: float,
+    prior: PriorUpdate = PLAIN_PRIOR,
 ) -> Settled:
     """Cavity iterations until hardly anything moves; every few of them B and ν are extrapolated to their limit."""
     atoms: Atoms | None = None
     marks, damping = [belief], POSTERIOR.damping
     for n_iter in range(1, max_iter + 1):
         previous, step = belief, min(damping, damping * POSTERIOR.undamped_iterations / n_iter)
-        belief, atoms = iterate(blocks, belief, atoms, n_atoms, seed, step=step)
+        belief, atoms = iterate(blocks, belief, atoms, n_atoms, seed, step=step, prior=prior)
         if n_iter % POSTERIOR.extrapolation_interval == 0:
             marks.append(belief)
         if len(marks) == 3:

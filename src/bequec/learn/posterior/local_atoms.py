@@ -9,6 +9,8 @@ is drawn by itself, either as the log of a gamma of shape ν_k, for a node that 
 normal, for one that has some. Both only shift and stretch quasi-random numbers that all nodes share.
 """
 
+import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +22,8 @@ from bequec.learn.pair_blocks import Single
 from bequec.learn.posterior.node_posteriors import Moments, NodePosteriors
 from bequec.learn.posterior.settings import POSTERIOR
 from bequec.learn.posterior.shared_atoms import log_gamma_quantiles
+
+LogLikelihood = Callable[[Single, slice], Single]  # of atoms (n, K, S) of some of the nodes → (n, S)
 
 
 class LocalAtoms(NamedTuple):
@@ -50,9 +54,10 @@ class LocalAtoms(NamedTuple):
         """How many each node has."""
         return int(self.normals.shape[2])
 
-    def moments(self, nodes: NodePosteriors) -> Moments:
-        """Moments of each node's posterior."""
+    def moments(self, nodes: NodePosteriors, log_likelihood: LogLikelihood | None = None) -> Moments:
+        """Moments of each node's posterior; its likelihood is the quadratic form of b and H unless another is given."""
         N, K = nodes.b.shape
+        log_likelihood = log_likelihood or functools.partial(quadratic_log_likelihood, nodes)
         proposal = Proposal.around(nodes, self.concentration)
         mean, logs, squares = np.empty((N, K)), np.empty((N, K)), np.empty((N, K, K))
         n_effective = np.empty(N)
@@ -60,7 +65,8 @@ class LocalAtoms(NamedTuple):
         for turn, begin in enumerate(range(0, N, step)):
             rows = slice(begin, begin + step)
             x, log_x, log_density = proposal.sample(self, turn % POSTERIOR.n_sets_of_atoms, rows)
-            weights = _weights(x, log_x, nodes.take(rows), log_density)
+            log_prior = (nodes.concentration[rows, :, None].astype(np.float32) * log_x).sum(axis=1)
+            weights = _weights(log_likelihood(x, rows) + log_prior - log_density)
             weighted = x * weights
             mean[rows] = weighted.sum(axis=2)
             logs[rows] = (log_x * weights).sum(axis=2)
@@ -160,14 +166,16 @@ class Proposal(NamedTuple):
         return x, ell, log_density
 
 
-def _weights(x: Single, log_x: Single, nodes: NodePosteriors, log_density: Single) -> Single:
-    """Posterior / proposal of each atom, with sum one for each node (n, 1, S)."""
-    potential = -0.5 * (nodes.H.astype(np.float32) @ x)
-    potential += nodes.b[:, :, None].astype(np.float32)
+def quadratic_log_likelihood(nodes: NodePosteriors, x: Single, rows: slice) -> Single:
+    """bᵀx − ½ xᵀHx for atoms x (n, K, S) of the nodes ``rows`` → (n, S)."""
+    potential = -0.5 * (nodes.H[rows].astype(np.float32) @ x)
+    potential += nodes.b[rows, :, None].astype(np.float32)
     potential *= x
-    potential += nodes.concentration[:, :, None].astype(np.float32) * log_x
-    log_weights = potential.sum(axis=1, keepdims=True) - log_density[:, None, :]
-    log_weights -= log_weights.max(axis=2, keepdims=True)
-    weights = np.exp(log_weights)
-    weights /= weights.sum(axis=2, keepdims=True)
-    return np.asarray(weights)
+    return np.asarray(potential.sum(axis=1))
+
+
+def _weights(log_weights: Single) -> Single:
+    """Weights with sum one for each node (n, S) → (n, 1, S)."""
+    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return np.asarray(weights[:, None, :])

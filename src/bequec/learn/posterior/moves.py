@@ -23,7 +23,7 @@ def leave_wrong_basins(problem: Problem, work: Work, best: Run) -> Run:
         if not finalists:
             break
         finished = work.mapper.map("", functools.partial(finish, problem, work, seed), finalists)
-        winner = max(finished, key=lambda run: run.score)
+        winner = max((run for run in finished if run is not None), key=lambda run: run.score, default=best)
         if not winner.in_other_basin(best):  # back in the old basin, and it has the best score
             break
         winner, best = compare(problem, work, winner, best, seed)
@@ -36,7 +36,10 @@ def leave_wrong_basins(problem: Problem, work: Work, best: Run) -> Run:
 def race_all(problem: Problem, work: Work, best: Run, seed: int) -> list[Run]:
     """The best few moves of each kind after their race; each kind of move races among its own."""
     halfway = plain_stage(problem, work, seed, best.belief.memberships)
-    pace = halfway, cavity_stage(problem, work, seed, halfway)
+    paced = None if halfway is None else cavity_stage(problem, work, seed, halfway)
+    if halfway is None or paced is None:
+        return []
+    pace = halfway, paced
     kinds = (*propose_moves(problem.answers, problem.blocks, best.belief), propose_swaps(problem.blocks, best.belief))
     finalists: list[Run] = []
     for moved in kinds:
@@ -52,23 +55,27 @@ def race(problem: Problem, work: Work, best: Run, pace: tuple[Run, Run], seed: i
     ``pace`` is the best run itself after each of the two stages.
     """
     run = plain_stage(problem, work, seed, moved)
-    if run.score < pace[0].score - POSTERIOR.halfway_deficit_factor * best.allowed_deficit:
+    if run is None or run.score < pace[0].score - POSTERIOR.halfway_deficit_factor * best.allowed_deficit:
         return None
     run = cavity_stage(problem, work, seed, run)
-    return run if run.in_other_basin(best) and run.score > pace[1].score - best.allowed_deficit else None
+    return (
+        run
+        if run is not None and run.in_other_basin(best) and run.score > pace[1].score - best.allowed_deficit
+        else None
+    )
 
 
-def plain_stage(problem: Problem, work: Work, seed: int, memberships: FloatArray) -> Run:
+def plain_stage(problem: Problem, work: Work, seed: int, memberships: FloatArray) -> Run | None:
     """The first half of a race: plain iterations."""
     return run_from(problem, work, memberships, seed, POSTERIOR.plain_stage)
 
 
-def cavity_stage(problem: Problem, work: Work, seed: int, run: Run) -> Run:
+def cavity_stage(problem: Problem, work: Work, seed: int, run: Run) -> Run | None:
     """The second half: cavity iterations."""
     return run_on(problem, work, run.belief, seed, POSTERIOR.cavity_stage)
 
 
-def finish(problem: Problem, work: Work, seed: int, run: Run) -> Run:
+def finish(problem: Problem, work: Work, seed: int, run: Run) -> Run | None:
     """Carry a raced run as far as the best one has been carried, so that their scores compare."""
     return run_on(problem, work, run.belief, seed, POSTERIOR.final_stage)
 

@@ -6,26 +6,24 @@ import numpy as np
 
 from bequec.core.arrays import FloatArray
 from bequec.learn.linalg.simplex import simplex_least_squares
-from bequec.learn.posterior.cavity import log_predictive, pearson_dispersion
+from bequec.learn.posterior.cavity import Belief, log_predictive, pearson_dispersion
+from bequec.learn.posterior.exact_likelihood import with_exact_likelihood
 from bequec.learn.posterior.iterations import first_belief, iterate_to_convergence
 from bequec.learn.posterior.moves import leave_wrong_basins
-from bequec.learn.posterior.run import Run, run_from, scored
+from bequec.learn.posterior.polish import polish
+from bequec.learn.posterior.run import Run, beginning, run_from, scored
 from bequec.learn.posterior.sampling import Sample, draw_sample, extend
 from bequec.learn.posterior.settings import POSTERIOR
 from bequec.learn.problem import Problem
 from bequec.learn.state import State
 from bequec.learn.stitch.anchors import successive_projection
-from bequec.learn.subspace.refinement import draw_centroids
+from bequec.learn.subspace.corners import draw_centroids
 from bequec.learn.work import Work
 
 TOO_LARGE = (
     "the posterior visits every one of the {:,} asked pairs, too many for this machine: these are the memberships "
     "of refine='subspace'; ask for it to avoid this warning"
 )
-UNSETTLED = {
-    "time_limit": "the posterior ran out of time and returned the best that it had; raise time_limit (--time-limit)",
-    "max_iter": "the posterior was still moving after max_iter iterations; raise max_iter, or tol (--max-iter, --tol)",
-}
 
 
 def refine_posterior(problem: Problem, work: Work, start: State) -> State:
@@ -41,6 +39,8 @@ def refine_posterior(problem: Problem, work: Work, start: State) -> State:
         best = join_others(problem, work, start, sample, best)
     best, n_iter, unfinished = polish(problem, work, best)
     belief = best.belief
+    if has_rare_yes(belief):
+        belief = with_exact_likelihood(problem.blocks, belief, work.seed())
     return dataclasses.replace(
         start,
         memberships=belief.memberships / belief.memberships.sum(axis=1, keepdims=True),
@@ -54,6 +54,12 @@ def refine_posterior(problem: Problem, work: Work, start: State) -> State:
     )
 
 
+def has_rare_yes(belief: Belief) -> bool:
+    """Whether a yes between most clusters is so rare that the quadratic form is worse than what the cavity corrects."""
+    between = belief.interactions[~np.eye(len(belief.interactions), dtype=bool)]
+    return bool(np.median(between) < POSTERIOR.rare_yes)
+
+
 def answer_dispersion(problem: Problem, start: State) -> float:
     """How much answers vary in units of p (1 − p): similarities vary less around p than yes and no do."""
     if not problem.answers.has_similarities:
@@ -62,8 +68,12 @@ def answer_dispersion(problem: Problem, start: State) -> float:
 
 
 def find_basin(problem: Problem, work: Work, start: State) -> Run:
-    """The best run that starts and moves lead to."""
-    return leave_wrong_basins(problem, work, search(problem, work, starting_points(problem, work, start)))
+    """The best run that starts and moves lead to, never one that is clearly worse than the start itself."""
+    first = beginning(problem, start.memberships)
+    best = search(problem, work, starting_points(problem, work, start)) or first
+    if first.in_other_basin(best) and first.clearly_beats(best):
+        best = first
+    return leave_wrong_basins(problem, work, best)
 
 
 def join_others(problem: Problem, work: Work, start: State, sample: Sample, best: Run) -> Run:
@@ -78,10 +88,11 @@ def join_others(problem: Problem, work: Work, start: State, sample: Sample, best
         work.max_iter,
         work.tol,
     )
-    beliefs = [extend(problem.answers, sample.positions, settled.belief)]
+    run = scored(problem, extend(problem.answers, sample.positions, settled.belief))
     if work.out_of_time():  # nobody polishes those who joined, so the start may be better
-        beliefs.append(first_belief(problem.answers, start.memberships))
-    return max((scored(problem, belief) for belief in beliefs), key=lambda run: run.score)
+        joined = beginning(problem, run.belief.memberships)
+        run = max(joined, beginning(problem, start.memberships), key=lambda run: run.score)
+    return run
 
 
 def starting_points(problem: Problem, work: Work, start: State) -> list[FloatArray]:
@@ -104,8 +115,8 @@ def random_corners(points: FloatArray, n_clusters: int, rng: np.random.Generator
     return points[chosen]
 
 
-def search(problem: Problem, work: Work, starts: list[FloatArray]) -> Run:
-    """The best of several starts after plain and cavity iterations with few atoms.
+def search(problem: Problem, work: Work, starts: list[FloatArray]) -> Run | None:
+    """The best of several starts after plain and cavity iterations with few atoms; None if there was time for none.
 
     Low sharpness helps a start out of a wrong basin. With many clusters, or few yes per node, it also leads out of the
     right one, so that the first start is then run without it, too.
@@ -118,27 +129,4 @@ def search(problem: Problem, work: Work, starts: list[FloatArray]) -> Run:
     runs = work.mapper.map(
         "finding the basin", lambda course: run_from(problem, work, course[0], seed, course[1]), courses
     )
-    return max(runs, key=lambda run: run.score)
-
-
-def polish(problem: Problem, work: Work, best: Run) -> tuple[Run, int, str]:
-    """Cavity iterations with more and more atoms until nothing moves; a stage that falls out of the basin is undone."""
-    n_iter, unfinished = 1, ""
-    stages = (
-        (POSTERIOR.comparison_atoms, POSTERIOR.first_tolerance_factor * work.tol),
-        (POSTERIOR.final_atoms, work.tol),
-    )
-    for stage, (n_atoms, tol) in enumerate(stages):
-        if work.out_of_time():
-            return best, n_iter, UNSETTLED["time_limit"]
-        work.say("polishing", stage, len(stages))
-        belief, n_iter, is_settled = iterate_to_convergence(
-            work, problem.blocks, best.belief, n_atoms, work.seed(), work.max_iter, tol
-        )
-        run = scored(problem, belief)
-        if run.score > best.score or not run.in_other_basin(best):  # with few atoms a basin's score is too high
-            best = run
-        unfinished = ""
-        if not is_settled:
-            unfinished = UNSETTLED["time_limit" if work.out_of_time() else "max_iter"]
-    return best, n_iter, unfinished
+    return max((run for run in runs if run is not None), key=lambda run: run.score, default=None)

@@ -6,8 +6,9 @@ import numpy as np
 
 from bequec.core.arrays import FloatArray
 from bequec.learn.matching import match_clusters
+from bequec.learn.posterior.atoms import Atoms
 from bequec.learn.posterior.cavity import Belief, log_predictive
-from bequec.learn.posterior.iterations import first_belief, follow
+from bequec.learn.posterior.iterations import first_belief, follow, iterate
 from bequec.learn.posterior.settings import POSTERIOR, Course
 from bequec.learn.problem import Problem
 from bequec.learn.work import Work
@@ -35,10 +36,10 @@ class Run(NamedTuple):
         """How much smaller a move's log predictive may be after its race, more where the log predictive is larger."""
         return POSTERIOR.allowed_deficit * (1 + abs(self.score) / POSTERIOR.deficit_doubles_at)
 
-    def clearly_beats(self, other: "Run") -> bool:
-        """Whether the difference of the log predictive is more than chance from node to node makes it."""
+    def clearly_beats(self, other: "Run", n_errors: float = POSTERIOR.clear_lead) -> bool:
+        """Whether it leads in log predictive by more than so many standard errors from node to node."""
         lead = self.scores - other.scores
-        return bool(lead.sum() > POSTERIOR.clear_lead * np.sqrt(len(lead)) * lead.std())
+        return bool(lead.sum() > n_errors * np.sqrt(len(lead)) * lead.std())
 
 
 def scored(problem: Problem, belief: Belief) -> Run:
@@ -46,11 +47,28 @@ def scored(problem: Problem, belief: Belief) -> Run:
     return Run(belief, log_predictive(problem.blocks, belief))
 
 
-def run_from(problem: Problem, work: Work, memberships: FloatArray, seed: int, course: Course) -> Run:
-    """From first memberships along a course to a belief and its score."""
+def beginning(problem: Problem, memberships: FloatArray) -> Run:
+    """First memberships after a few cavity iterations, whatever the time.
+
+    Without them a score would be in-sample: the memberships were fitted to the answers, with no covariance that
+    could take that back.
+    """
+    belief = first_belief(problem.answers, memberships)
+    atoms: Atoms | None = None
+    for _ in range(POSTERIOR.iterations_of_beginning):
+        belief, atoms = iterate(problem.blocks, belief, atoms, POSTERIOR.annealed_start.n_atoms, seed=0)
+    return scored(problem, belief)
+
+
+def run_from(problem: Problem, work: Work, memberships: FloatArray, seed: int, course: Course) -> Run | None:
+    """From first memberships along a course to a belief and its score; None if the time did not suffice."""
     return run_on(problem, work, first_belief(problem.answers, memberships), seed, course)
 
 
-def run_on(problem: Problem, work: Work, belief: Belief, seed: int, course: Course) -> Run:
-    """From one belief along a course to another one and its score."""
-    return scored(problem, follow(course, work, problem.blocks, belief, seed))
+def run_on(problem: Problem, work: Work, belief: Belief, seed: int, course: Course) -> Run | None:
+    """From one belief along a course to another one and its score; None if the time did not suffice.
+
+    Half-way along a course the score does not compare with others.
+    """
+    followed = follow(course, work, problem.blocks, belief, seed)
+    return None if followed is None else scored(problem, followed)

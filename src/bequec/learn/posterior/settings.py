@@ -69,6 +69,8 @@ class PosteriorSettings:
     """Iterations of every start; low sharpness leads out of wrong basins."""
     cold_start: Course = field(default=Course((1.0,) * 6, 10, (256, 0)))
     """The same without low sharpness, for many clusters (record 0009) or few yes per node (record 0011)."""
+    iterations_of_beginning: int = 6
+    """Cavity iterations of the first memberships, whatever the time: what the search must not fall behind."""
     few_yes_per_node: int = 30
     """Yes answers per node, counted from both ends: below it the first start is also run cold (record 0011)."""
     share_of_time_for_search: float = 0.6
@@ -127,6 +129,28 @@ class PosteriorSettings:
     """Atoms of the last stage and of close comparisons: fewer local ones cost a tenth of accuracy (record 0008)."""
     first_tolerance_factor: float = 5.0
     """Multiple of the tolerance at which the first final stage ends, as more atoms follow."""
+
+    # --- the prior of pure nodes, and the exact likelihood (record 0026) -----------------------------------
+    sparse_prior: float = 0.1
+    """Concentration ν: where one is smaller, memberships may have exact zeros, and the floored prior is tried."""
+    answers_that_show_zeros: float = 100.0
+    """Answers per node: with fewer the floored prior is not tried."""
+    floor_of_memberships: float = 0.002
+    """Membership: in the floored prior smaller ones count as this one, so that exact zeros do not decide ν."""
+    clear_lead_of_prior: float = 10.0
+    """Standard errors from node to node: a smaller lead of the floored prior can mislead, as scores hardly see ν."""
+    prior_iterations: int = 40
+    """Most iterations with the floored prior before it is compared."""
+    prior_step: float = 2.0
+    """Multiple of the usual step of B in these iterations: it has far to go."""
+    rare_yes: float = 0.02
+    """Probability of a yes: where the median between clusters is lower, the last pass is made."""
+    exact_atoms: int = 256
+    """Local atoms per node in the last pass."""
+    least_effective_atoms: float = 20.0
+    """Effective atoms: nodes with fewer in the last pass keep the moments of the quadratic form."""
+    exact_cells_at_once: int = 2**18
+    """Entries of the last pass's array over pairs and atoms: so many stay in a core's cache."""
 
     # --- a sample of the nodes (record 0010) ---------------------------------------------------------------
     sampled_pairs_per_cluster: float = 600_000

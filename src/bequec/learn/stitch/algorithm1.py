@@ -10,6 +10,7 @@ from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.problem import Problem
 from bequec.learn.state import State
 from bequec.learn.stitch.anchors import scale_groups_to_corners, successive_projection
+from bequec.learn.stitch.centered_spectrum import is_scattered, scattered_range_space
 from bequec.learn.stitch.settings import STITCH
 from bequec.learn.stitch.small_groups import complete_range_space
 from bequec.learn.stitch.stitching import RangeSpace, estimate_range_space
@@ -41,7 +42,9 @@ def stitch_and_project(problem: Problem, work: Work) -> State:
 
 
 def stitch_widely(problem: Problem, work: Work) -> State:
-    """Where every refinement starts: the range space stitched on all shared columns."""
+    """Where every refinement starts: the range space stitched on all shared columns, or that of scattered answers."""
+    if is_scattered(problem.answers):
+        return State(*scattered_range_space(problem.answers.averaged(), problem.n_clusters))
     wider: tuple[FloatArray, ...] = ()
     space = _grown_range_space(problem, work)
     if space is None:

@@ -26,6 +26,14 @@ class StitchSettings:
     """Directions beyond K of the further starts, which keep what a single window loses (record 0005)."""
     gap_for_one_start: float = 1.5
     """σ_K / σ_{K+1}: where every window's gap is larger, one start loses nothing, and there are no further ones."""
+    centered_below: float = 0.75
+    """Answered share of a block: below it, pairs without an answer stand at the block's mean. Above it that changes
+    little, and earlier results stay as they are (record 0027)."""
+    scattered_below: float = 0.5
+    """Share of all pairs that are answered: where they lie all over the blocks and are fewer, the centered spectrum is
+    the start (record 0027)."""
+    degree_rounds: int = 200
+    """Rounds of the expected degrees of groups, which converge by a half in each."""
     least_level: float = 0.1
     """Mean of U h over a group's rows, one on the plane through the corners: lower, the group is not scaled to it
     (record 0002)."""

@@ -14,6 +14,7 @@ from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
 from bequec.learn.execution.parallel import Mapper
 from bequec.learn.pair_blocks import fits_in_memory
+from bequec.learn.stitch.centered_spectrum import degree_corrected_basis
 from bequec.learn.stitch.settings import STITCH
 from bequec.learn.stitch.stitching import RangeSpace, stitch
 from bequec.learn.stitch.stitching_order import center
@@ -32,19 +33,22 @@ class WideWindows(NamedTuple):
 def wide_range_spaces(
     answers: Answers, usable: BoolArray, n_clusters: int, rng: np.random.Generator, mapper: Mapper
 ) -> tuple[RangeSpace, tuple[FloatArray, ...]]:
-    """range(M) stitched along the heaviest tree of the sharing graph, without loss of scale; and with more directions.
+    """range(M) stitched along the heaviest tree of the sharing graph, without loss of scale; and further starts.
 
     A few directions beyond K keep what a single window loses; they are cut back once they are refined.
     """
     plan, K = answers.plan, n_clusters
-    most = K + max(STITCH.more_singular_values, *STITCH.oversampling)
+    in_memory = fits_in_memory(answers)
+    most = K + max((STITCH.more_singular_values, *(STITCH.oversampling if in_memory else ())))
     windows = wide_windows(answers, usable, most, rng.standard_normal((plan.n_nodes, most)), mapper)
     gaps = np.array([gap(values, K) for values in windows.values])
-    # Where K directions stand out of the noise in every window nothing is lost; nor are further starts worth minutes.
-    worthwhile = gaps.min() < STITCH.gap_for_one_start and fits_in_memory(answers)
-    ranks = [K + more for more in STITCH.oversampling if worthwhile and plan.sizes.min() >= K + more]
-    wider = tuple(stitch_windows(plan, windows, rank) for rank in ranks)
-    return RangeSpace(stitch_windows(plan, windows, K), windows.values[0], gaps), wider
+    space = RangeSpace(stitch_windows(plan, windows, K), windows.values[0], gaps)
+    if gaps.min() >= STITCH.gap_for_one_start:  # K directions stand out of the noise in every window: nothing is lost
+        return space, ()
+    if not in_memory:  # too large for many starts: one of another kind
+        return space, (degree_corrected_basis(answers, K),)
+    ranks = [K + more for more in STITCH.oversampling if plan.sizes.min() >= K + more]
+    return space, tuple(stitch_windows(plan, windows, rank) for rank in ranks)
 
 
 def wide_windows(answers: Answers, usable: BoolArray, rank: int, start: FloatArray, mapper: Mapper) -> WideWindows:

@@ -7,16 +7,35 @@ import scipy.sparse as sp
 
 from bequec.ask.answers import Answers
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
+from bequec.learn.linalg.sparse_plus import Matrix, SparsePlusLowRank
 from bequec.learn.linalg.top_svd import improved_svd, top_svd
 from bequec.learn.stitch.settings import STITCH
-
-HARDLY = STITCH.hardly_visible
 
 
 def answered_block(answers: Answers, l: int, m: int) -> sp.csr_array:
     """The mean answer of each pair; a block that is partly answered is scaled by its answered share."""
     block = answers.mean_yes[answers.plan.span(l)][:, answers.plan.span(m)]
     return block / answers.answered_density_per_block[l, m]
+
+
+def centered_block(answers: Answers, l: int, m: int) -> tuple[sp.csr_array, float]:
+    """The same block as a sparse part and a constant: where many pairs have no answer, they stand at the block's mean.
+
+    X = (A − p̄ W) / d + p̄, d the answered share: A − p̄ W is zero where nobody answered. With W = b + C, b the baseline,
+    the sparse part is (A − p̄ C) / d. ``answers`` count each pair once.
+    """
+    plan, density = answers.plan, answers.answered_density_per_block[l, m]
+    rows, columns = plan.span(l), plan.span(m)
+    block = answers.mean_yes[rows][:, columns]
+    if density >= STITCH.centered_below or answers.correction is None:
+        return block / density, 0.0
+    n_answered = answers.answered_pairs[l, m] * (2 if l == m else 1)
+    mean = float(block.sum() / n_answered)
+    constant = mean * (1 - answers.baseline * bool(plan.asked[l, m]) / density)
+    sparse = (block - mean * answers.correction[rows][:, columns]) / density
+    if l == m and not answers.diagonal:  # unobserved: it is imputed by itself
+        sparse = sparse - constant * sp.eye_array(sparse.shape[0], format="csr")
+    return sparse.tocsr(), constant
 
 
 def gap(values: FloatArray, rank: int) -> float:
@@ -36,7 +55,7 @@ def window_svd(
     imputed from the rank-K fit itself, in three rounds of (SVD, refill, clipped to probabilities). It starts from each
     node's mean answer: zeros would be directions of their own, one for every node and all of the same size.
     """
-    window = _window(answers, rows, columns)
+    window = _window(answers.averaged(), rows, columns)
     at_row, at_column = _diagonal_positions(answers, rows, columns)
     n_rounds = STITCH.imputation_rounds if len(at_row) and not answers.diagonal else 0
     filled = window
@@ -63,7 +82,7 @@ def rough_window_svd(
     The unobserved diagonal is refilled in every one of them. ``start`` has a row for every node and at least ``rank``
     columns.
     """
-    window = _window(answers, rows, columns)
+    window = _window(answers.averaged(), rows, columns)
     at_row, at_column = _diagonal_positions(answers, rows, columns)
     diagonal = np.zeros((len(at_row), 1))
     matrix = window.toarray() if window.nnz > STITCH.dense_above * window.shape[0] * window.shape[1] else window
@@ -82,11 +101,19 @@ def rough_window_svd(
     return left @ turn * _shown(values), values
 
 
-def _window(answers: Answers, rows: Sequence[int], columns: Sequence[int]) -> sp.csr_array:
-    return sp.block_array([[answered_block(answers, l, m) for m in columns] for l in rows], format="csr")
+def _window(answers: Answers, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+    """The blocks of some rows and columns; where some are partly answered, with their constants as a low rank."""
+    blocks = [[centered_block(answers, l, m) for m in columns] for l in rows]
+    sparse = sp.block_array([[part for part, _ in row] for row in blocks], format="csr")
+    constants = np.array([[constant for _, constant in row] for row in blocks])
+    if not constants.any():
+        return sparse
+    sizes = answers.plan.sizes
+    of_row, of_column = (np.repeat(np.arange(len(groups)), sizes[list(groups)]) for groups in (rows, columns))
+    return SparsePlusLowRank(sparse, constants[of_row], np.eye(len(columns))[of_column])
 
 
-def _with_diagonal(window: sp.csr_array, at_row: IntArray, at_column: IntArray, diagonal: FloatArray) -> sp.csr_array:
+def _with_diagonal(window: Matrix, at_row: IntArray, at_column: IntArray, diagonal: FloatArray) -> Matrix:
     """The window with an imputed diagonal, clipped to probabilities."""
     return window + sp.csr_array((np.clip(diagonal, 0.0, 1.0), (at_row, at_column)), shape=window.shape)
 

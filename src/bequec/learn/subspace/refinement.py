@@ -1,22 +1,19 @@
 """``refine="subspace"``: the range space refined over the whole mask, then denoised corners."""
 
 import dataclasses
-import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from bequec.ask.answers import Answers
-from bequec.core.arrays import FloatArray, IntArray
+from bequec.core.arrays import FloatArray
 from bequec.learn.interactions import group_sums, least_squares_interactions, normal_equations
 from bequec.learn.linalg.simplex import cone_memberships, simplex_least_squares
 from bequec.learn.linalg.symmetric import full, outer_triangles
 from bequec.learn.pair_blocks import SPARSE_BELOW, PairBlocks, Product, Single, as_single, yes_product
 from bequec.learn.problem import Problem
 from bequec.learn.state import State
-from bequec.learn.stitch.anchors import successive_projection
+from bequec.learn.subspace.corners import find_corners, nearest_nodes
 from bequec.learn.subspace.settings import SUBSPACE
 from bequec.learn.work import Work
 
@@ -27,15 +24,18 @@ def refine_subspace(problem: Problem, work: Work, start: State) -> State:
     answers, K = problem.answers.averaged(), problem.n_clusters
     blocks = problem.blocks.counted_once() if problem.fits_in_memory else None
     times = yes_product(answers, blocks)
-    wider = [alternate_rows(answers, times, basis, SUBSPACE.first_rounds) for basis in start.wider_bases]
-    starts = [start.basis, *(cut_back(answers, Q, K) for Q in wider)]
-    candidates = [alternate_rows(answers, times, basis, SUBSPACE.first_rounds) for basis in starts]
-    basis = alternate_rows(answers, times, max(candidates, key=lambda Q: explained_squares(answers, Q)))
+    first, more = SUBSPACE.rounds if problem.fits_in_memory else SUBSPACE.few_rounds
+    starts = [start.basis]
+    for basis in start.wider_bases:
+        is_wider = basis.shape[1] > K
+        starts.append(cut_back(answers, alternate_rows(answers, times, basis, first), K) if is_wider else basis)
+    candidates = [alternate_rows(answers, times, basis, first) for basis in starts]
+    basis = alternate_rows(answers, times, max(candidates, key=lambda Q: explained_squares(answers, Q)), more)
     if blocks is not None:
         basis = alternate_weighted_rows(answers, times, blocks, basis)
     points = symmetric_points(answers, basis)
-    corners = denoised_corners(points, K, work.rng)
-    memberships = read_memberships(answers, points, corners)
+    readings = [(corners, read_memberships(answers, points, corners)) for corners in find_corners(points, K, work.rng)]
+    corners, memberships = max(readings, key=lambda reading: modeled_squares(answers, reading[1]))
     return dataclasses.replace(
         start,
         basis=points,
@@ -43,6 +43,13 @@ def refine_subspace(problem: Problem, work: Work, start: State) -> State:
         interactions=least_squares_interactions(answers, memberships),
         anchors=nearest_nodes(points, corners),
     )
+
+
+def modeled_squares(answers: Answers, memberships: FloatArray) -> float:
+    """How much of Σ A² over the answered pairs M B Mᵀ explains, B in least squares within [0, 1]."""
+    H, right = normal_equations(answers, memberships)
+    b = least_squares_interactions(answers, memberships).ravel()
+    return float(2 * b @ right.ravel() - b @ H @ b)
 
 
 def cut_back(answers: Answers, Q: FloatArray, rank: int) -> FloatArray:
@@ -60,7 +67,7 @@ def explained_squares(answers: Answers, Q: FloatArray) -> float:
 
 
 def alternate_rows(
-    answers: Answers, times: Product, basis: FloatArray, n_rounds: int = SUBSPACE.plain_rounds
+    answers: Answers, times: Product, basis: FloatArray, n_rounds: int = SUBSPACE.rounds[1]
 ) -> FloatArray:
     """An orthonormal Q that spans the rows V of A ≈ V Qᵀ over the asked pairs, V in least squares given Q.
 
@@ -213,31 +220,6 @@ def symmetric_points(answers: Answers, Q: FloatArray) -> FloatArray:
     """U = Q T |s|^½ with S = T diag(s) Tᵀ: in this scale weak directions are not blown up."""
     s, T = np.linalg.eigh(symmetric_core(answers, Q))
     return np.asarray((Q @ T) * np.sqrt(np.abs(s)))
-
-
-def denoised_corners(points: FloatArray, n_clusters: int, rng: np.random.Generator) -> FloatArray:
-    """Successive projection on the centroids of many small k-means clusters: their noise is averaged out."""
-    centroids = draw_centroids(points, n_clusters, rng)
-    return centroids[successive_projection(centroids, n_clusters)]
-
-
-def draw_centroids(points: FloatArray, n_clusters: int, rng: np.random.Generator) -> FloatArray:
-    """The centroids of about six k-means clusters for each cluster; few distinct points stand for themselves."""
-    n_centroids = SUBSPACE.centroids_per_cluster * n_clusters
-    scale = max(float(np.abs(points).max(initial=0.0)), 1e-300)
-    _, distinct = np.unique(np.round(points / scale, 6), axis=0, return_index=True)
-    if len(distinct) <= n_centroids:
-        return points[np.sort(distinct)]
-    seed = int(rng.integers(2**31))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # nearly equal points: fewer distinct centroids do as well
-        return np.asarray(KMeans(n_centroids, n_init=1, random_state=seed).fit(points).cluster_centers_)
-
-
-def nearest_nodes(points: FloatArray, corners: FloatArray) -> IntArray:
-    """For each corner the node whose point is nearest to it."""
-    distances = (points**2).sum(axis=1)[:, None] - 2 * points @ corners.T
-    return np.asarray(distances.argmin(axis=0), dtype=np.int64)
 
 
 def _by_group(answers: Answers, Q: FloatArray) -> FloatArray:

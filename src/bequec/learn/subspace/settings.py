@@ -11,10 +11,10 @@ class SubspaceSettings:
     """Every number that the refined subspace was tuned with."""
 
     # --- alternating least squares (record 0005) -----------------------------------------------------------
-    first_rounds: int = 40
-    """Most rounds of each start before the best of them is chosen."""
-    plain_rounds: int = 60
-    """Most further rounds of the best start, every pair weighted alike."""
+    rounds: tuple[int, int] = (40, 60)
+    """Most rounds of each start before the best of them is chosen, and most further rounds of that one."""
+    few_rounds: tuple[int, int] = (10, 20)
+    """The same where the pairs are too many to be visited one by one: a round there takes seconds (record 0027)."""
     weighted_rounds: int = 40
     """Most rounds weighted by the inverse variance of the answers."""
     settled_turn: float = 1e-4
@@ -29,6 +29,12 @@ class SubspaceSettings:
     # --- reading the memberships ---------------------------------------------------------------------------
     centroids_per_cluster: int = 6
     """Centroids among which the corners are sought: more are noisier, fewer are mixed."""
+    most_rows_for_directions: int = 20_000
+    """Rows among whose directions clusters are sought; the others follow them."""
+    direction_starts: int = 5
+    """Starts of that k-means (record 0027)."""
+    worst_condition: float = 1e6
+    """Condition number of corners: larger ones do not span K dimensions."""
     on_the_plane: float = 0.85
     """Mean of U h over all rows, one on the plane through the corners: below, only directions count (record 0011)."""
     membership_rounds: int = 4

@@ -8,11 +8,10 @@ from matplotlib.figure import Figure
 from bequec.advise.preview import Expectation
 from bequec.core.arrays import BoolArray, FloatArray
 from bequec.learn.stitch.wide_stitching import tree_ties
-from bequec.look.plots.style import COLOURS, INK, label, new_figure
+from bequec.look.plots.style import COLOURS, INK, LIGHT_GREY, label, new_figure
 from bequec.plan.query_plan import QueryPlan
 
 MOST_NAMED_GROUPS = 60
-GREY = "#b5bac1"
 
 
 def plot_stitching_tree(plan: QueryPlan, usable: BoolArray) -> Figure:
@@ -23,9 +22,9 @@ def plot_stitching_tree(plan: QueryPlan, usable: BoolArray) -> Figure:
     figure, axes = new_figure(2.5 + 0.9 * at[:, 0].max(), min(16.0, 1.2 + 0.34 * n_leaves))
     for l, m in plan.covered_blocks.tolist():
         if l == m:
-            axes.scatter(at[l, 0], at[l, 1], s=190, facecolors="none", edgecolors=GREY, linewidths=1.2, zorder=1)
+            axes.scatter(at[l, 0], at[l, 1], s=190, facecolors="none", edgecolors=LIGHT_GREY, linewidths=1.2, zorder=1)
         else:
-            axes.plot(*at[[l, m]].T, color=GREY, linewidth=0.8, zorder=1)
+            axes.plot(*at[[l, m]].T, color=LIGHT_GREY, linewidth=0.8, zorder=1)
     for known, new in ties:
         axes.plot(*at[[known, new]].T, color=COLOURS[0], linewidth=1.8, zorder=2)
     centre = ties[0][0] if ties else 0
@@ -89,7 +88,7 @@ def plot_budget_accuracy(by_budget: Sequence[Expectation], by_pattern: Sequence[
     axes.set_xticks(pairs, [f"{n:,}" for n in pairs])
     axes.minorticks_off()
     axes.set_ylim(top=100.8)
-    axes.grid(axis="y", color=GREY, linewidth=0.4, alpha=0.6)
+    axes.grid(axis="y", color=LIGHT_GREY, linewidth=0.4, alpha=0.6)
     axes.legend(fontsize=8, frameon=False, labelcolor=INK, loc="lower right")
     label(axes, x="pairs asked", y="items in the right cluster (%)", title="expected accuracy, ± one run's spread")
     return figure

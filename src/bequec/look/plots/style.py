@@ -21,6 +21,7 @@ COLOURS = (
 
 # In a report the page's text colour takes the place of this one, so that pictures fit a light and a dark page.
 INK = "#12340a"
+LIGHT_GREY = "#b5bac1"  # thin lines
 GREY = "#8a8f98"  # what stands behind: noise, other methods
 FORMATS = ("svg", "png", "pdf")
 
