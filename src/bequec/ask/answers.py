@@ -1,5 +1,7 @@
 """The answers: a plan and what came back."""
 
+import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -7,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 
-from bequec.ask.checks import check_counts, refuse_above
+from bequec.ask.checks import check_counts, refuse_above, refuse_more_yes_than_answers
 from bequec.ask.pair_counts import (
     minus_asked,
+    once_each,
     single_pairs_once,
     stored_in_blocks,
     stored_values,
     sum_by_block,
+    totals_at,
     unanswered_where_unaskable,
 )
 from bequec.core.arrays import FloatArray, IntArray
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bequec.ask.answer_table import AnswerTable
+    from bequec.ask.counting import Reading
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +55,8 @@ class Answers:
     diagonal : bool
         Whether the diagonal of the asked diagonal blocks was observed, too. If not, it is *unknown*.
     table : AnswerTable or None
-        Every answer as it came: who said what, and when. None for graphs and counts.
+        Every answer as it came: who said what, and when; ``reading`` says how it was counted. None for graphs and
+        counts.
 
     The plan's unaskable pairs are unanswered, whatever the baseline.
     """
@@ -61,6 +67,7 @@ class Answers:
     correction: sp.csr_array | None = None
     diagonal: bool = False
     table: "AnswerTable | None" = None
+    reading: "Reading | None" = None
 
     def __post_init__(self) -> None:
         yes = self.yes.copy()
@@ -96,27 +103,25 @@ class Answers:
             refuse_above(yes, 1.0, plan, "give total=, the number of answers of each pair")
             return cls.each_once(plan, yes)
         total = check_counts(total, plan, "total")
-        excess = (yes - total).tocoo()
-        if excess.nnz and excess.data.max() > 1e-12:
-            at = excess.data.argmax()
-            i, j = plan.order[excess.row[at]], plan.order[excess.col[at]]
-            raise AnswersError(
-                f"pair ({plan.name(i)}, {plan.name(j)}) has {excess.data[at]:g} more yes than answers; "
-                "total counts all answers, yes and no together"
-            )
+        refuse_more_yes_than_answers(yes, total, plan)
         return cls.from_totals(plan, yes, total)
 
     @classmethod
     def from_totals(
-        cls, plan: QueryPlan, yes: sp.csr_array, total: sp.csr_array, table: "AnswerTable | None" = None
+        cls,
+        plan: QueryPlan,
+        yes: sp.csr_array,
+        total: sp.csr_array,
+        table: "AnswerTable | None" = None,
+        reading: "Reading | None" = None,
     ) -> Self:
         """Answers from checked counts in group order; stores whatever is sparser about the totals."""
         n_in_blocks = total.nnz
         if len(plan.single_pairs):
             n_in_blocks -= int((total.data[~stored_in_blocks(total, plan)] != 0).sum())
         if n_in_blocks <= plan.numbers_per_block.sum():  # at most half of the pairs, each stored twice
-            return cls(plan, yes, baseline=0, correction=total, table=table)
-        return cls(plan, yes, baseline=1, correction=minus_asked(total, plan), table=table)
+            return cls(plan, yes, baseline=0, correction=total, table=table, reading=reading)
+        return cls(plan, yes, baseline=1, correction=minus_asked(total, plan), table=table, reading=reading)
 
     @classmethod
     def each_once(cls, plan: QueryPlan, yes: sp.csr_array, *, diagonal: bool = False) -> Self:
@@ -170,6 +175,12 @@ class Answers:
 
         return answers_to_table(self)
 
+    def without_workers(self, names: Iterable[str]) -> "Answers":
+        """The answers of everybody but these workers; a name that nobody has is an error."""
+        from bequec.ask.counting import without_workers
+
+        return without_workers(self, names)
+
     # --- blocks ------------------------------------------------------------------------------------------
 
     def block(self, l: int, m: int) -> sp.csr_array:
@@ -198,7 +209,7 @@ class Answers:
         plan = self.plan
         n_pairs = self.baseline * plan.asked * pairs_in_blocks(plan.sizes)
         if self.correction is not None:
-            off_diagonal = sum_by_block(self._once_each(), plan.sizes)
+            off_diagonal = sum_by_block(once_each(self.correction, plan, self.baseline), plan.sizes)
             off_diagonal[np.diag_indices_from(off_diagonal)] /= 2
             n_pairs += off_diagonal
         return np.rint(n_pairs).astype(np.int64)
@@ -230,9 +241,9 @@ class Answers:
 
     @cached_property
     def _averaged(self) -> "Answers":
-        once = self._once_each()
+        once = once_each(self.correction, self.plan, self.baseline)
         once.eliminate_zeros()
-        return Answers(self.plan, self.mean_yes, self.baseline, once if once.nnz else None, self.diagonal, self.table)
+        return dataclasses.replace(self, yes=self.mean_yes, correction=once if once.nnz else None)
 
     @cached_property
     def answers_per_node(self) -> FloatArray:
@@ -247,14 +258,7 @@ class Answers:
     @cached_property
     def total_at_yes(self) -> FloatArray:
         """How many answers the pairs with a yes got, in the order of ``yes.data``."""
-        if self.correction is None:
-            return np.full(self.yes.nnz, float(self.baseline))
-        has_yes, baseline = self.yes.copy(), self.yes.copy()
-        has_yes.data = np.ones_like(has_yes.data)
-        baseline.data = self._baseline_of(self.yes) * has_yes.data
-        total = (baseline + self.correction.multiply(has_yes)).tocsr()
-        total.sort_indices()
-        return np.asarray(total.data)
+        return totals_at(self.yes, self.correction, self.plan, self.baseline)
 
     def totals_of(self, left: IntArray, right: IntArray) -> FloatArray:
         """How many answers asked pairs of nodes got, the nodes in the caller's order."""
@@ -264,18 +268,12 @@ class Answers:
             total += stored_values(self.correction, plan.position_of[left], plan.position_of[right])
         return total
 
-    def _baseline_of(self, matrix: sp.csr_array) -> FloatArray | int:
-        """The baseline of each stored entry of a matrix in group order: zero outside the blocks asked whole."""
-        if not self.baseline or not len(self.plan.single_pairs):
-            return self.baseline
-        return self.baseline * stored_in_blocks(matrix, self.plan).astype(float)
+    @property
+    def has_similarities(self) -> bool:
+        """Whether some answers are neither yes nor no; answers that count more or less than once are not."""
+        from bequec.ask.counting import has_similarities
 
-    def _once_each(self) -> sp.csr_array:
-        """The correction that counts every answered pair once."""
-        once = sp.csr_array(self.correction, copy=True)
-        baseline = self._baseline_of(once)
-        once.data = np.where(once.data + baseline > 0, 1.0, 0.0) - baseline
-        return once
+        return has_similarities(self)
 
     # --- totals ------------------------------------------------------------------------------------------
 

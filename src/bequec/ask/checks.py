@@ -53,6 +53,18 @@ def refuse_above(matrix: sp.csr_array, largest: float, plan: QueryPlan, remedy: 
         raise AnswersError(f"pair ({plan.name(i)}, {plan.name(j)}) has {at.data[worst]:g} yes; {remedy}")
 
 
+def refuse_more_yes_than_answers(yes: sp.csr_array, total: sp.csr_array, plan: QueryPlan) -> None:
+    """An error that names the pair with the largest excess of yes over answers."""
+    excess = (yes - total).tocoo()
+    if excess.nnz and excess.data.max() > 1e-12:
+        at = excess.data.argmax()
+        i, j = plan.order[excess.row[at]], plan.order[excess.col[at]]
+        raise AnswersError(
+            f"pair ({plan.name(i)}, {plan.name(j)}) has {excess.data[at]:g} more yes than answers; "
+            "total counts all answers, yes and no together"
+        )
+
+
 def _check_values(matrix: sp.csr_array, plan: QueryPlan, what: str, largest: float) -> None:
     values = matrix.data
     for wrong, is_what, remedy in (

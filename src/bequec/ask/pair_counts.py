@@ -27,6 +27,33 @@ def stored_values(matrix: sp.csr_array, rows: IntArray, columns: IntArray) -> Fl
     return np.asarray(picked.todense() if sp.issparse(picked) else picked, dtype=float).ravel()
 
 
+def baseline_at(matrix: sp.csr_array, plan: QueryPlan, baseline: int) -> FloatArray | int:
+    """The baseline of each stored entry of a matrix in group order: zero outside the blocks asked whole."""
+    if not baseline or not len(plan.single_pairs):
+        return baseline
+    return baseline * stored_in_blocks(matrix, plan).astype(float)
+
+
+def once_each(correction: sp.csr_array, plan: QueryPlan, baseline: int) -> sp.csr_array:
+    """The correction that counts every answered pair once."""
+    once = sp.csr_array(correction, copy=True)
+    before = baseline_at(once, plan, baseline)
+    once.data = np.where(once.data + before > 0, 1.0, 0.0) - before
+    return once
+
+
+def totals_at(yes: sp.csr_array, correction: sp.csr_array | None, plan: QueryPlan, baseline: int) -> FloatArray:
+    """How many answers the pairs with a yes got, in the order of ``yes.data``."""
+    if correction is None:
+        return np.full(yes.nnz, float(baseline))
+    has_yes, before = yes.copy(), yes.copy()
+    has_yes.data = np.ones_like(has_yes.data)
+    before.data = baseline_at(yes, plan, baseline) * has_yes.data
+    total = (before + correction.multiply(has_yes)).tocsr()
+    total.sort_indices()
+    return np.asarray(total.data)
+
+
 def sum_by_block(matrix: sp.csr_array, sizes: IntArray) -> FloatArray:
     """(L, L): the sum of a sparse (N, N) matrix over each block of groups of these sizes."""
     n = matrix.shape[0]

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from bequec.ask.answer_table import CORE, EMPTY, AnswerTable
 from bequec.ask.answers import Answers
 from bequec.ask.columns import read_labels, read_n_answers, read_others, read_pairs, row_number, with_plain_columns
-from bequec.ask.pair_counts import single_pairs_once, stored_values
+from bequec.ask.counting import count_answers
+from bequec.ask.pair_counts import stored_values
 from bequec.ask.sort_files import parse_sorts
 from bequec.ask.sorts import with_sorts
 from bequec.core.arrays import BoolArray, FloatArray, IntArray
@@ -119,33 +120,6 @@ def _opened(table: "pd.DataFrame | str | os.PathLike[str]") -> pd.DataFrame:
     return table.reset_index(drop=True)
 
 
-def count_answers(
-    table: AnswerTable,
-    plan: QueryPlan,
-    *,
-    unlisted: Literal["unanswered", "no"] = "unanswered",
-    unsure: Literal["unanswered", "half"] = "unanswered",
-) -> Answers:
-    """The sums of the answers to each pair, for learning; all rows must be of pairs that the plan asks."""
-    left, right, weights = table.left, table.right, table.n_answers
-    is_unsure = np.isnan(table.label)
-    labels = np.where(is_unsure, 0.5, table.label)
-    answered = weights * (1.0 if unsure == "half" else ~is_unsure)
-    yes = _symmetric(plan, left, right, labels * answered)
-    total = _symmetric(plan, left, right, answered)
-    if unlisted == "unanswered":
-        return Answers.from_totals(plan, yes, total, table)
-    # Every asked pair counts as answered once unless it is listed: then by its own answers.
-    listed = _symmetric(plan, left, right, np.ones(len(left)))
-    listed.data[:] = 1.0
-    correction = (total - listed).tocsr()
-    correction.eliminate_zeros()
-    once = single_pairs_once(plan)
-    if once is not None:
-        correction = (correction + once).tocsr()
-    return Answers(plan, yes, baseline=1, correction=correction if correction.nnz else None, table=table)
-
-
 def parse_table(table: pd.DataFrame, plan: QueryPlan, *, unlisted: str, outside: str) -> tuple[AnswerTable, IntArray]:
     """The rows that the plan asks, and their places in ``table``; the first that cannot be read is an error.
 
@@ -245,15 +219,6 @@ def _inside(parsed: AnswerTable, plan: QueryPlan, table: pd.DataFrame, outside: 
         f"it is in block ({l}, {m}) ({n_outside} such rows); "
         'drop them with outside="drop", or plan for their blocks'
     )
-
-
-def _symmetric(plan: QueryPlan, left: IntArray, right: IntArray, values: FloatArray) -> sp.csr_array:
-    """Sum values over pairs, both ways round, in group order."""
-    i, j = plan.position_of[left], plan.position_of[right]
-    entries = np.concatenate([values, values]), (np.concatenate([i, j]), np.concatenate([j, i]))
-    matrix = sp.csr_array(entries, shape=(plan.n_nodes, plan.n_nodes))
-    matrix.eliminate_zeros()
-    return matrix
 
 
 def _check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:

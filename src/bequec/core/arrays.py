@@ -8,6 +8,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+StrArray = npt.NDArray[np.str_]
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

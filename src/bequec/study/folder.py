@@ -14,12 +14,12 @@ import pandas as pd
 
 from bequec.ask.add_to_record import Added, add_to_record
 from bequec.ask.answers import Answers
+from bequec.ask.counting import count_answers
 from bequec.ask.handed_in import read_handed_in
 from bequec.ask.sheets import last_sheet_in, unanswered_questions, write_sheets
 from bequec.ask.sorts import SortTable, with_sorts
 from bequec.ask.store.answer_store import AnswerRecord, AnswerStore
 from bequec.ask.store.parquet import ParquetRecord
-from bequec.ask.tables import count_answers
 from bequec.core.errors import StudyError
 from bequec.core.files import only_writer, read_json, whole_file, write_json
 from bequec.core.progress import Progress

@@ -62,7 +62,7 @@ def has_rare_yes(belief: Belief) -> bool:
 
 def answer_dispersion(problem: Problem, start: State) -> float:
     """How much answers vary in units of p (1 − p): similarities vary less around p than yes and no do."""
-    if not np.any(problem.answers.yes.data % 1):
+    if not problem.answers.has_similarities:
         return 1.0
     return pearson_dispersion(problem.blocks, first_belief(problem.answers, start.memberships))
 

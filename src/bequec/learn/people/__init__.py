@@ -1,0 +1,1 @@
+"""Who answered: how far to trust each worker, and what people's piles of items say."""
