@@ -50,6 +50,7 @@ OPTIONS = {
     "unaskable=": "--unaskable",
     "unlisted=": "--graph",
     "unsure=": "--unsure",
+    "workers=": "--workers",
 }
 """The option of each Python parameter, as the parameter is written in messages."""
 TAKE_A_FILE = {"--cost", "--group-column", "--graph", "--unaskable"}  # where Python takes the value itself

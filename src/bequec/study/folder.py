@@ -206,15 +206,19 @@ class Study:
         """Whether any answer came in yet."""
         return self.store.has_answers()
 
-    def answers(self, *, unsure: Literal["unanswered", "half"] | None = None) -> Answers:
+    def answers(
+        self, *, unsure: Literal["unanswered", "half"] | None = None, without_workers: Sequence[str] | None = None
+    ) -> Answers:
         """All answers so far, those of sorts with them.
 
-        "Unsure" means what it meant when the study was last learned, unless said here.
+        "Unsure" means what it meant when the study was last learned, and who was left out then is, unless said here.
         """
         record = self._record()
         unsure = unsure or self.settings.get("unsure", "unanswered")
+        left_out = self.settings.get("without_workers", []) if without_workers is None else without_workers
         table = with_sorts(record.table, record.sorts, self.plan)
-        return count_answers(table, self.plan, unlisted=record.unlisted, unsure=unsure)
+        answers = count_answers(table, self.plan, unlisted=record.unlisted, unsure=unsure)
+        return answers.without_workers(left_out) if left_out else answers
 
     def sorts(self) -> SortTable | None:
         """Every sort so far; None if nobody sorted."""

@@ -56,12 +56,12 @@ class PileSettings:
     """Placements that a cluster has on each pile beforehand: decides only where nobody else of it is on the screen."""
     sweeps_before_fitting: int = 5
     """Sweeps before the prior and the slips are learned: the first roles are still those of the pairs."""
-    fitting_sweeps: int = 250
+    fitting_sweeps: int = 400
     """Sweeps while these are learned; more change accuracy and coverage by less than their noise."""
     kept_sweeps: int = 150
     """Sweeps whose mean is the posterior: its sampling error is below a tenth of the standard errors."""
-    over_relaxation: float = 2.0
-    """Power of each fixed-point step of ν: plain steps are several times slower where items are pure."""
+    over_relaxation: float = 1.5
+    """Power of each fixed-point step of ν: plain ones are slow where items are pure, and from 3 on they diverge."""
     parts: int = 4
     """Parts of each item's turn: items of one part are drawn at once, those of a screen mostly one after another."""
     rounds_with_pairs: int = 2
