@@ -65,7 +65,7 @@ def has_similarities(answers: Answers) -> bool:
     """Whether some answers are neither yes nor no; answers that count more or less than once are not."""
     if answers.table is not None and answers.reading is not None:
         labels, answered = counted_rows(answers.table, answers.reading)
-        n_yes = labels[answered > 0] * answered[answered > 0]
+        n_yes = (labels * answered)[(answered > 0) & (labels > 0) & (labels < 1)]
         return bool((np.abs(n_yes - np.rint(n_yes)) > 1e-9).any())
     # Of a pair whose number of answers is not whole the yes need not be whole either.
     is_whole = answers.total_at_yes % 1 == 0
