@@ -292,7 +292,7 @@ def test_with_six_yes_a_node_the_posterior_keeps_what_its_start_shows():
     plan = plan_queries(1200, 4, n_groups=4, random_state=0)
     planted = simulate_clusters(plan, 4, average_degree=6, random_state=0)
     model = BeQuec(4, random_state=0).fit(planted.answers)
-    assert accuracy(model.labels_, planted.memberships.argmax(axis=1)) > 0.93
+    assert accuracy(model.labels_, planted.memberships.argmax(axis=1)) > 0.92
 
 
 def test_where_degrees_differ_rows_are_read_by_their_direction(rng):

@@ -172,9 +172,8 @@ class BeQuec(GraphEstimator):
         named = named_answers(answers) if self.workers == "weigh" else None
         problem, state = self._refined(answers, work if named is None else work.with_share_of_time(FIRST_FIT))
         judged = Weighed() if named is None else weigh_workers(answers, named, state)
-        if (
-            named is not None and judged.weights is not None
-        ):  # start afresh: the first state may be in a basin that bad answers led to
+        if named is not None and judged.weights is not None:
+            # Start afresh: the first state may be in a basin that bad answers led to.
             problem, state = self._refined(weighted(answers, judged.weights), work)
             judged = judged._replace(quality=weigh_workers(problem.answers, named, state).quality)
         if has_sorts(answers):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bequec.learn.posterior.iterations import PLAIN_PRIOR, PriorUpdate, iterate_to_convergence
-from bequec.learn.posterior.run import Run, scored
+from bequec.learn.posterior.run import Run, has_few_yes, scored
 from bequec.learn.posterior.settings import POSTERIOR, NumberOfAtoms
 from bequec.learn.problem import Problem
 from bequec.learn.work import Work
@@ -26,17 +26,11 @@ def polish(problem: Problem, work: Work, best: Run) -> tuple[Run, int, str]:
             return best, n_iter, UNSETTLED["time_limit"]
         work.say("polishing", stage, len(stages))
         best, n_iter, is_settled = settle(problem, work, best, n_atoms, work.max_iter, tol)
-    if is_settled and best.belief.concentration.min() < POSTERIOR.sparse_prior and has_many_answers(problem):
+    if is_settled and best.belief.concentration.min() < POSTERIOR.sparse_prior and not has_few_yes(problem):
         best, n_iter, is_settled = with_better_prior(problem, work, best, n_iter)
     if is_settled:
         return best, n_iter, ""
     return best, n_iter, UNSETTLED["time_limit" if work.out_of_time() else "max_iter"]
-
-
-def has_many_answers(problem: Problem) -> bool:
-    """Whether the answers show exact zeros: with few per node their log predictive favors too certain a model."""
-    answers = problem.answers
-    return 2 * answers.n_answers >= POSTERIOR.answers_that_show_zeros * answers.plan.n_nodes
 
 
 def with_better_prior(problem: Problem, work: Work, best: Run, n_iter: int) -> tuple[Run, int, bool]:

@@ -11,7 +11,7 @@ from bequec.learn.posterior.exact_likelihood import with_exact_likelihood
 from bequec.learn.posterior.iterations import first_belief, iterate_to_convergence
 from bequec.learn.posterior.moves import leave_wrong_basins
 from bequec.learn.posterior.polish import polish
-from bequec.learn.posterior.run import Run, beginning, run_from, scored
+from bequec.learn.posterior.run import Run, beginning, has_few_yes, run_from, scored
 from bequec.learn.posterior.sampling import Sample, draw_sample, extend
 from bequec.learn.posterior.settings import POSTERIOR
 from bequec.learn.problem import Problem
@@ -39,7 +39,7 @@ def refine_posterior(problem: Problem, work: Work, start: State) -> State:
         best = join_others(problem, work, start, sample, best)
     best, n_iter, unfinished = polish(problem, work, best)
     belief = best.belief
-    if has_rare_yes(belief):
+    if has_rare_yes(belief) and not has_few_yes(problem):
         belief = with_exact_likelihood(problem.blocks, belief, work.seed())
     return dataclasses.replace(
         start,
@@ -121,10 +121,9 @@ def search(problem: Problem, work: Work, starts: list[FloatArray]) -> Run | None
     Low sharpness helps a start out of a wrong basin. With many clusters, or few yes per node, it also leads out of the
     right one, so that the first start is then run without it, too.
     """
-    seed, answers = work.seed(), problem.answers
+    seed = work.seed()
     courses = [(start, POSTERIOR.annealed_start) for start in starts]
-    has_few_yes = answers.yes.nnz < POSTERIOR.few_yes_per_node * answers.plan.n_nodes
-    if problem.n_clusters > POSTERIOR.smallest_face or has_few_yes:
+    if problem.n_clusters > POSTERIOR.smallest_face or has_few_yes(problem):
         courses.insert(0, (starts[0], POSTERIOR.cold_start))
     runs = work.mapper.map(
         "finding the basin", lambda course: run_from(problem, work, course[0], seed, course[1]), courses

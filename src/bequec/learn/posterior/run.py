@@ -72,3 +72,8 @@ def run_on(problem: Problem, work: Work, belief: Belief, seed: int, course: Cour
     """
     followed = follow(course, work, problem.blocks, belief, seed)
     return None if followed is None else scored(problem, followed)
+
+
+def has_few_yes(problem: Problem) -> bool:
+    """Whether nodes have so few yes that annealing leads astray, and log predictives favor too certain a model."""
+    return bool(problem.answers.yes.nnz < POSTERIOR.few_yes_per_node * problem.answers.plan.n_nodes)

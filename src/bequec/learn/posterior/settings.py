@@ -72,7 +72,8 @@ class PosteriorSettings:
     iterations_of_beginning: int = 6
     """Cavity iterations of the first memberships, whatever the time: what the search must not fall behind."""
     few_yes_per_node: int = 30
-    """Yes answers per node, counted from both ends: below it the first start is also run cold (record 0011)."""
+    """Yes answers per node, counted from both ends: below it the first start is also run cold (record 0011), and there
+    is neither a floored prior nor a last pass (record 0026)."""
     share_of_time_for_search: float = 0.6
     """Share of a limited time: an unpolished state is worse than a polished one of a wrong basin."""
 
@@ -133,8 +134,6 @@ class PosteriorSettings:
     # --- the prior of pure nodes, and the exact likelihood (record 0026) -----------------------------------
     sparse_prior: float = 0.1
     """Concentration ν: where one is smaller, memberships may have exact zeros, and the floored prior is tried."""
-    answers_that_show_zeros: float = 100.0
-    """Answers per node: with fewer the floored prior is not tried."""
     floor_of_memberships: float = 0.002
     """Membership: in the floored prior smaller ones count as this one, so that exact zeros do not decide ν."""
     clear_lead_of_prior: float = 10.0
